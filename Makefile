@@ -1,0 +1,39 @@
+# Everything runs in a virtual environment that these commands make themselves.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test test-slow lint format bench clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.installed ## fit a made survey of all six types and print the errors
+	$(BIN)/python -m mvrbm.demo
+
+test: $(VENV)/.installed ## the tests, in under ten minutes
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.installed ## the tests that take longer
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed ## style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed ## put the format right
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed ## speed and memory, each beside the matrix products alone
+	$(BIN)/python -m benchmarks.speed
+
+clean: ## remove what the commands made
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
