@@ -1,0 +1,37 @@
+"""The hidden layer: binary units with a sigmoid posterior (paper Eq. 3)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mvrbm.kernels.compile import exp, kernel
+
+
+@kernel
+def posterior(a: Any, p: Any) -> None:
+    """P = sigmoid(a), elementwise; p may be a."""
+    one = a.dtype.type(1)
+    for k in range(a.shape[0]):
+        for b in range(a.shape[1]):
+            p[k, b] = one / (one + exp(-a[k, b]))
+
+
+@kernel
+def draw(p: Any, u: Any, h: Any) -> None:
+    """H = 1 where u < p, else 0."""
+    one, zero = h.dtype.type(1), h.dtype.type(0)
+    for k in range(p.shape[0]):
+        for b in range(p.shape[1]):
+            h[k, b] = one if u[k, b] < p[k, b] else zero
+
+
+@kernel
+def sum_softplus(a: Any, out: Any) -> None:
+    """out[b] = sum over k of log(1 + e^a[k, b]): what summing out the hidden units leaves of the energy."""
+    for b in range(a.shape[1]):
+        total = 0.0
+        for k in range(a.shape[0]):
+            v = float(a[k, b])
+            total += max(v, 0.0) + math.log1p(math.exp(-abs(v)))
+        out[b] = total

@@ -1,0 +1,9 @@
+"""Numba keeps a compiled kernel by the date of its own file and misses changes in what it inlines: key it by all."""
+
+import hashlib
+import os
+from pathlib import Path
+
+_package = Path(__file__).parents[1] / "src" / "mvrbm"
+_digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(_package.rglob("*.py")) if "kernel" in p.read_text()))
+os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / _digest.hexdigest()[:16])
