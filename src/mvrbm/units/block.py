@@ -1,0 +1,104 @@
+"""What a type must know about its answers, for the machine to model them: the contract of `units/`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.summary import Summary
+
+if TYPE_CHECKING:
+    from mvrbm.units.question import Question
+
+Array = NDArray[np.floating]
+Codes = NDArray[np.int32]
+Index = NDArray[np.int64]
+
+
+class Block(ABC):
+    """All the questions of one type, side by side.
+
+    In the machine's one form (docs/design-notes.md) an answer v has features x(v), base statistics t(v) and the
+    unnormalised log-probability `theta·t(v) + z·x(v)` given its inputs z = U + W h. A block computes these
+    for a chunk of people at once: every array has people in columns, `codes` is -1 and `numbers` NaN where
+    there is no answer, and what is blank has no feature, no statistic and no share in the partition function.
+
+    To add a type, write a `Question` (the table's side) and a `Block` (the model's side) in one file of this
+    folder and add it to the list in `__init__`. The tests in tests/test_units.py then run on it.
+    """
+
+    questions: Sequence[Question]
+    n_codes: int = 0
+    n_numbers: int = 0
+    n_features: int
+    n_base: int = 0
+    n_draws: int
+    """Uniform random numbers that one draw of all the questions takes."""
+    feature_start: Index
+    """Where the features of each question start; they are consecutive."""
+    base_question: Index
+    """The question that each base statistic belongs to."""
+
+    def __init__(self, questions: Sequence[Question], summary: Summary, paper: bool) -> None:
+        """Take the questions, what the data says of their columns, and whether to follow the paper to the letter."""
+        self.questions = questions
+        self.base_question = np.zeros(0, np.int64)
+
+    @property
+    def n_questions(self) -> int:
+        """The number of questions in the block."""
+        return len(self.questions)
+
+    @abstractmethod
+    def start(self, summary: Summary) -> tuple[Array, Array]:
+        """The biases U, and the base parameters, at which the machine without hidden units fits the marginals."""
+
+    @abstractmethod
+    def features(self, codes: Codes, numbers: Array, x: Array) -> None:
+        """Write x(v)."""
+
+    @abstractmethod
+    def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
+        """Write answers drawn given the inputs z, using the uniform numbers u."""
+
+    @abstractmethod
+    def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
+        """Write the expectations of x and t given z, of what is answered."""
+
+    @abstractmethod
+    def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
+        """Write, for each question, log of the sum over its answers v of exp(theta·t(v) + z·x(v))."""
+
+    @abstractmethod
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        """Write the one answer to each question that loses least by the type's own error, given z."""
+
+    @abstractmethod
+    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+        """Additive parts of the type's error, (questions, parts), over the answers that are there in truth."""
+
+    @staticmethod
+    def error(parts: NDArray[np.float64]) -> float:
+        """The type's error from the sum of its parts: by default the first over the second."""
+        return float(parts[0] / parts[1])
+
+    def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:  # noqa: B027
+        """Write t(v); a type without base parameters has none."""
+
+    def natural(self, base: Array) -> Array:
+        """Theta from the parameters that are learnt."""
+        return base
+
+    def natural_slope(self, base: Array) -> Array:
+        """The derivative of theta by the parameters that are learnt; 0 where one is fixed."""
+        return np.zeros_like(base)
+
+
+def wrong_and_answered(codes: Codes, true_codes: Codes) -> NDArray[np.float64]:
+    """For each code column, how many answers are wrong and how many there are."""
+    answered = true_codes >= 0
+    return np.stack([(answered & (codes != true_codes)).sum(axis=1), answered.sum(axis=1)], axis=1).astype(np.float64)

@@ -1,0 +1,205 @@
+"""Continuous questions: a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.question import Cells, Columns, Question, Value, to_numbers
+from mvrbm.units.truncated import draw_between, log_between, moments_between
+
+
+class Continuous(Question):
+    """A question whose answer is a number.
+
+    Numbers below `low` or above `high` are refused; `integer` rounds what the model answers. `sigma` is the
+    spread of the answer given the hidden layer: a number, "learn", or None (as the model's recipe has it).
+
+    >>> Continuous("age", low=0, high=120, integer=True)
+    Continuous('age', low=0, high=120, integer=True)
+    """
+
+    kind = "continuous"
+
+    @property
+    def block(self) -> type[Block]:
+        """The model's side of the type."""
+        return ContinuousBlock
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        integer: bool = False,
+        sigma: float | str | None = None,
+        missing: Iterable[Value] = (),
+        asked_if: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(name, missing=missing, asked_if=asked_if)
+        self.low = low
+        self.high = high
+        self.integer = bool(integer)
+        self.sigma = self._positive_or_learn("sigma", sigma)
+        if not self._least < self._most:
+            raise self._error(f"low must be below high, not low={low!r}, high={high!r}")
+
+    @property
+    def n_values(self) -> int:
+        """1: a number counts as one value."""
+        return 1
+
+    @property
+    def n_codes(self) -> int:
+        """0: its answers are numbers."""
+        return 0
+
+    @property
+    def n_numbers(self) -> int:
+        """1: its answers take one column of numbers."""
+        return 1
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.low is None else float(self.low)
+
+    @property
+    def _most(self) -> float:
+        return np.inf if self.high is None else float(self.high)
+
+    def _encode(self, columns: Columns, unseen: str) -> Cells:
+        array = columns[self.name]
+        numbers, bad = to_numbers(array, self.missing)
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(numbers.astype(np.float32))
+        self._refuse(infinite, array, self.name, "is infinite or too large; correct it or list it in missing=[...]")
+        outside = (numbers < self._least) | (numbers > self._most)
+        if unseen == "error":
+            self._refuse(bad, array, self.name, 'is not a number; list it in missing=[...] or set unseen="missing"')
+            bounds = f"is outside low={self.low!r}, high={self.high!r}"
+            self._refuse(outside, array, self.name, f'{bounds}; correct it, change the bounds or set unseen="missing"')
+        numbers[outside] = np.nan
+        return numbers.astype(np.float32)[:, None]
+
+    def decode(self, block: Cells) -> dict[str, Cells]:
+        """Write the column of numbers, within the bounds, rounded if `integer`; a blank is NaN."""
+        # float32 can round a bound to just outside it, so even an answer that was read may need the clip.
+        numbers = np.clip(block[:, 0].astype(np.float64), self._least, self._most)
+        if self.integer:
+            numbers = np.clip(np.rint(numbers), np.ceil(self._least), np.floor(self._most))
+        return {self.name: numbers}
+
+
+class ContinuousBlock(Block):
+    """Numbers: a Gaussian given the hidden units (paper, table of section 2.1), cut off at the bounds if it has any.
+
+    The feature is the standardised answer x, the base statistic x^2 with theta = -1/(2 sigma^2); the parameter that is
+    learnt is log(1/sigma^2). The paper fixes sigma = 1 and has no bounds.
+    """
+
+    def __init__(self, questions: Sequence[Continuous], summary: Summary, paper: bool) -> None:
+        super().__init__(questions, summary, paper)
+        self._own = questions
+        self.n_numbers = self.n_features = self.n_base = self.n_draws = len(questions)
+        self.feature_start = self.base_question = np.arange(len(questions))
+        _, mean, sd = summary.moments.T
+        self.location = np.nan_to_num(mean)[:, None]
+        self.scale = np.where(sd > 0, sd, 1.0)[:, None]
+        self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
+        self.low, self.high = self._bounds("low", -np.inf), self._bounds("high", np.inf)
+        self._cut = not paper and bool(np.isfinite([self.low, self.high]).any())
+
+    def _bounds(self, name: str, none: float) -> NDArray[np.float64]:
+        given = [getattr(q, name) for q in self.questions]
+        bounds = np.array([none if g is None else g for g in given], float)[:, None]
+        standard: NDArray[np.float64] = (bounds - self.location) / self.scale
+        return standard
+
+    def start(self, summary: Summary) -> tuple[Array, Array]:
+        base = np.array([0.0 if s == "learn" else -2 * np.log(s) for s in self._sigma])
+        U = np.zeros(len(base))
+        if self._cut:  # the Gaussian whose cut-off version has mean 0 and, where sigma is learnt, variance 1
+            first = np.concatenate([U, base])
+            within = [(-30.0, 30.0)] * len(U) + [(-3.0, 8.0)] * len(base)  # answers piled up at a bound would go beyond
+            best = optimize.minimize(self._marginal_loss, first, jac=True, method="L-BFGS-B", bounds=within).x
+            U, base = best[: len(U)], best[len(U) :]
+        return U, base
+
+    def _marginal_loss(self, parameters: Array) -> tuple[float, Array]:
+        U, base = parameters[: len(self.questions)], parameters[len(self.questions) :]
+        theta, one = self.natural(base), np.zeros((len(U), 1))
+        x, t, log_z = one.copy(), one.copy(), one.copy()
+        codes = np.zeros((0, 1), np.int32)
+        self.mean(U[:, None], theta, codes, one, x, t)
+        self.log_partition(U[:, None], theta, codes, one, log_z)
+        slope = np.concatenate([x[:, 0], (t[:, 0] - 1) * self.natural_slope(base)])
+        return float(log_z.sum() - theta.sum()), slope
+
+    def natural(self, base: Array) -> Array:
+        return -np.exp(base) / 2
+
+    def natural_slope(self, base: Array) -> Array:
+        learnt = np.array([s == "learn" for s in self._sigma])
+        return np.where(learnt, self.natural(base), 0).astype(base.dtype)
+
+    def features(self, codes: Codes, numbers: Array, x: Array) -> None:
+        np.subtract(numbers, self.location, out=x, casting="same_kind")
+        x /= self.scale
+        x[np.isnan(x)] = 0
+
+    def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:
+        self.features(codes, numbers, t)
+        t *= t
+
+    def _gaussian(self, z: Array, theta: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation before the cut."""
+        variance = (-0.5 / theta)[:, None]
+        return variance * z, np.sqrt(variance)
+
+    def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
+        mean, sd = self._gaussian(z, theta)
+        cut = ((self.low - mean) / sd, (self.high - mean) / sd)
+        x = mean + sd * (draw_between(*cut, u) if self._cut else special.ndtri(u))
+        numbers[:] = x * self.scale + self.location
+
+    def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
+        mean, sd = self._gaussian(z, theta)
+        cut = moments_between(mean, sd, self.low, self.high) if self._cut else None
+        first, second = cut or (mean, mean**2 + sd**2)
+        answered = ~np.isnan(numbers)
+        x[:] = first * answered
+        t[:] = second * answered
+
+    def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
+        mean, sd = self._gaussian(z, theta)
+        out[:] = 0.5 * (mean / sd) ** 2 + np.log(sd) + 0.5 * np.log(2 * np.pi)
+        if self._cut:
+            out += log_between((self.low - mean) / sd, (self.high - mean) / sd)
+        out[np.isnan(numbers)] = 0
+
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        """The mean, rounded and kept within the bounds if the question says so."""
+        x = np.empty_like(z)
+        self.mean(z, theta, codes, np.zeros_like(z), x, np.empty_like(z))
+        numbers[:] = x * self.scale + self.location
+        for q, question in enumerate(self._own):
+            if question.integer:
+                numbers[q] = np.rint(numbers[q])
+            numbers[q] = np.clip(numbers[q], question.low, question.high)
+
+    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+        """The squared error in standard deviations."""
+        off = (numbers.astype(np.float64) - true_numbers) / self.scale
+        return np.stack([np.nansum(off**2, axis=1), (~np.isnan(true_numbers)).sum(axis=1)], axis=1)
+
+    @staticmethod
+    def error(parts: NDArray[np.float64]) -> float:
+        """The root of the mean squared error."""
+        return float(np.sqrt(parts[0] / parts[1]))

@@ -1,0 +1,54 @@
+"""What binary and multicategorical questions share: independent 0/1 units, one feature each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mvrbm.kernels import hidden, indicators
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes
+
+if TYPE_CHECKING:
+    from mvrbm.units.question import Question
+
+
+def smoothed(counts: Array) -> Array:
+    """Shares of each code with half an answer added to each, so that none is 0."""
+    counts = counts + 0.5
+    share: Array = counts / counts.sum(axis=-1, keepdims=True)
+    return share
+
+
+class IndicatorBlock(Block):
+    """0/1 units, some per question; given the hidden units, each is a sigmoid."""
+
+    def __init__(self, questions: Sequence[Question], summary: Summary, paper: bool) -> None:
+        super().__init__(questions, summary, paper)
+        sizes = np.array([q.n_codes for q in questions])
+        self.n_codes = self.n_features = self.n_draws = int(sizes.sum())
+        self.feature_start = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        self.owner = np.repeat(np.arange(len(sizes)), sizes)
+
+    def start(self, summary: Summary) -> tuple[Array, Array]:
+        share = smoothed(summary.counts[:, :2])
+        return np.log(share[:, 1] / share[:, 0]), np.zeros(0)
+
+    def features(self, codes: Codes, numbers: Array, x: Array) -> None:
+        indicators.features(codes, x)
+
+    def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
+        indicators.sample(z, u, codes)
+
+    def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
+        hidden.posterior(z, x)
+        x *= codes >= 0
+
+    def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
+        out[:] = 0
+        indicators.log_partition(z, codes, self.owner, out)
+
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        codes[:] = z >= 0  # the more probable value; for a multicategorical question, the threshold 1/2

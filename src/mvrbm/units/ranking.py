@@ -1,0 +1,242 @@
+"""Ranking questions: put items in an order, ties allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.levels import LevelBlock
+from mvrbm.units.question import (
+    Cells,
+    Columns,
+    Question,
+    Value,
+    WrongPartError,
+    distinct,
+    distinct_rows,
+    lookup,
+    match,
+    plain,
+    split,
+    to_numbers,
+)
+
+TIE = "="
+
+
+class Ranking(Question):
+    """A question that puts items in an order, written in one of three ways.
+
+    - `ranks={item: column}`: a rank for each item, 1 is best, equal ranks tie; an item without a rank is not compared.
+    - `choices=[columns]`: first, second, ... choice among `values`; the items not chosen tie last.
+    - `column=...`: one text such as "a>b=c", `separator` between places and "=" between items that tie; an item
+      that is not named is not compared.
+
+    `ties` is the model's weight of a tie: a positive number, "learn", or None (as the model's recipe has it).
+
+    >>> Ranking("aims", column="aims", values=["peace", "growth", "order"])
+    Ranking('aims', column='aims', values=['peace', 'growth', 'order'])
+    """
+
+    kind = "ranking"
+
+    @property
+    def block(self) -> type[Block]:
+        """The model's side of the type."""
+        return RankingBlock
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        ranks: Mapping[Any, str] | None = None,
+        choices: Iterable[str] | None = None,
+        column: str | None = None,
+        separator: str = ">",
+        values: Iterable[Value] | None = None,
+        ties: float | str | None = None,
+        missing: Iterable[Value] = (),
+        asked_if: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(name, missing=missing, asked_if=asked_if)
+        if sum(form is not None for form in (ranks, choices, column)) != 1:
+            raise self._error("give one of ranks={item: column}, choices=[columns] and column=... (one text column)")
+        if ranks is not None and values is not None:
+            raise self._error("the items of ranks={item: column} are its values; leave values=[...] out")
+        if not separator or TIE in separator:
+            raise self._error(f"separator must be a text without {TIE!r}, not {separator!r}")
+        self.ranks = None if ranks is None else {plain(item): column for item, column in ranks.items()}
+        self.choices = None if choices is None else self._list("choices", choices)
+        self.column = column
+        self.separator = separator
+        items = values if self.ranks is None else self.ranks
+        self.values = None if items is None else self._checked(items, least=2)
+        self.ties = self._positive_or_learn("ties", ties)
+        if column is not None:
+            self._check_texts(self.values or (), separator, TIE)
+        if self.choices is not None and not 0 < len(self.choices) <= len(self.values or self.choices):
+            raise self._error(
+                f"choices={self.choices!r} must name 1 to {len(self.values or ())} columns, one for each choice"
+            )
+
+    @property
+    def columns(self) -> list[str]:
+        """The table's columns that the question reads."""
+        return list(self.ranks.values()) if self.ranks is not None else self.choices or [str(self.column)]
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs of items, by their numbers, in the order of the codes."""
+        return list(combinations(range(self.n_values), 2))
+
+    @property
+    def n_codes(self) -> int:
+        """One code for each pair of items."""
+        return self.n_values * (self.n_values - 1) // 2
+
+    def settings(self) -> dict[str, Any]:
+        """List every setting by the name under which the constructor takes it."""
+        return super().settings() | ({} if self.ranks is None else {"values": None})
+
+    def learn(self, columns: Columns) -> Self:
+        """Make a copy whose items, if they were left out, are those of the columns, sorted."""
+        if self.values is not None:
+            return self._copy()
+        found = {value for column in self.columns for value in distinct(columns[column], self.missing)}
+        if self.column is not None:
+            places = [place for cell in found for place in split(cell, self.separator)]
+            found = {item for place in places for item in split(place, TIE) if item not in map(str, self.missing)}
+        return self._copy(values=self._learnt(found))
+
+    def _encode(self, columns: Columns, unseen: str) -> Cells:
+        chosen = self._places_of_choices if self.choices else self._places_of_texts
+        place = (self._places_of_ranks if self.ranks else chosen)(columns, unseen)
+        block = np.empty((len(place), self.n_codes), dtype=np.int32)
+        for number, (first, second) in enumerate(self.pairs):
+            difference = place[:, second] - place[:, first]
+            block[:, number] = np.where(np.isnan(difference), -1, 1 - np.sign(np.nan_to_num(difference)))
+        return block
+
+    def _places_of_ranks(self, columns: Columns, unseen: str) -> Cells:
+        place = np.empty((len(columns[self.columns[0]]), self.n_values), dtype=np.float32)
+        way_out = f'is no rank from 1 to {self.n_values}; correct it, list it in missing=[...] or set unseen="missing"'
+        for item, column in enumerate(self.columns):
+            numbers, bad = to_numbers(columns[column], self.missing)
+            bad |= (numbers < 1) | (numbers > self.n_values)
+            if unseen == "error":
+                self._refuse(bad, columns[column], column, way_out)
+            place[:, item] = np.where(bad, np.nan, numbers)
+        return place
+
+    def _places_of_choices(self, columns: Columns, unseen: str) -> Cells:
+        table = {value: code for code, value in enumerate(self.known_values)}
+        last = len(self.columns) + 1
+        place = np.full((len(columns[self.columns[0]]), self.n_values), last, dtype=np.float32)
+        for number, column in enumerate(self.columns, start=1):
+            array = columns[column]
+            item = self._settle(match(array, table, self.missing), array, column, unseen, self._not_among)
+            rows = np.flatnonzero(item >= 0)
+            again = place[rows, item[rows]] < last
+            if again.any():
+                row = int(rows[again.argmax()])
+                raise self._cell_error(array[row], row, column, "is chosen twice; blank one of the two")
+            place[rows, item[rows]] = number
+        place[(place == last).all(axis=1)] = np.nan
+        return place
+
+    def _places_of_texts(self, columns: Columns, unseen: str) -> Cells:
+        table = {str(value): code for code, value in enumerate(self.known_values)}
+        unnamed = np.full(len(table), np.nan, dtype=np.float32)
+
+        def read(cell: Any) -> Cells:
+            place = unnamed.copy()
+            groups = [] if cell in self.missing else split(cell, self.separator)
+            for number, group in enumerate(groups):
+                for item in self._known_parts(split(group, TIE), table, unseen):
+                    if not np.isnan(place[item]):
+                        raise WrongPartError(self.known_values[item], "is named twice; name it once")
+                    place[item] = number
+            return place
+
+        return self._read_texts(columns, unnamed, read)
+
+    def decode(self, block: Cells) -> dict[str, Cells]:
+        """Write the columns of ranks or choices, or the one of texts; a blank is NaN or None."""
+        place = np.ones((len(block), self.n_values))
+        compared = np.zeros(place.shape, dtype=bool)
+        for number, (first, second) in enumerate(self.pairs):
+            place[:, first] += block[:, number] == 2
+            place[:, second] += block[:, number] == 0
+            compared[:, [first, second]] |= (block[:, number] >= 0)[:, None]
+        place[~compared] = np.nan
+        if self.ranks:
+            return {column: place[:, item] for item, column in enumerate(self.columns)}
+        if self.choices:
+            return {column: self._choice(place == number) for number, column in enumerate(self.columns, start=1)}
+        rows, where = distinct_rows(np.nan_to_num(place).astype(np.int64))
+        return {self.columns[0]: lookup(where, [self._text(row) for row in rows])}
+
+    def _choice(self, here: Cells) -> Cells:
+        """Find the item that stands alone at a place; items that tie were not chosen."""
+        return lookup(np.where(here.sum(axis=1) == 1, here.argmax(axis=1), -1), self.known_values)
+
+    def _text(self, row: Cells) -> str | None:
+        places = [place for place in np.unique(row) if place > 0]
+        groups = (TIE.join(str(self.known_values[item]) for item in np.flatnonzero(row == place)) for place in places)
+        return self.separator.join(groups) or None
+
+
+class RankingBlock(LevelBlock):
+    """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
+
+    A pair (l, m) has the logits z_l/M, log gamma + (z_l + z_m)/2M, z_m/M. Pairs nobody compared are blank.
+    """
+
+    def __init__(self, questions: Sequence[Ranking], summary: Summary, paper: bool) -> None:
+        items = np.array([q.n_values for q in questions])
+        self.feature_start = np.cumsum(items) - items
+        self.pairs = [np.array(q.pairs) for q in questions]
+        n_pairs = np.array([len(p) for p in self.pairs])
+        owner = np.repeat(np.arange(len(items)), n_pairs)
+        self._gamma = [q.ties or (1.0 if paper else "learn") for q in questions]
+        half = np.concatenate([(p + s) for p, s in zip(self.pairs, self.feature_start, strict=True)])
+        level = 3 * np.arange(len(half))
+        one = 1.0 / items[owner]
+        rows = np.concatenate([level, level + 1, level + 1, level + 2])
+        columns = np.concatenate([half[:, 0], half[:, 0], half[:, 1], half[:, 1]])
+        A = sparse.csr_array((np.concatenate([one, one / 2, one / 2, one]), (rows, columns)))
+        C = sparse.csr_array((np.ones(len(half)), (level + 1, owner)), shape=(3 * len(half), len(items)))
+        super().__init__(questions, [3] * len(half), owner, A, C)
+        self.base_question = np.arange(len(items))
+        self.pair_start = np.cumsum(n_pairs) - n_pairs
+
+    def start_base(self) -> Array:
+        return np.array([0.0 if g == "learn" else np.log(g) for g in self._gamma])
+
+    def natural_slope(self, base: Array) -> Array:
+        return np.array([float(g == "learn") for g in self._gamma], base.dtype)
+
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        """The order of the sums of pairwise probabilities (paper section 3.2); it has no ties."""
+        p = self.probabilities(z, theta).reshape(-1, 3, z.shape[1])
+        for pairs, first, M in zip(self.pairs, self.pair_start, (q.n_values for q in self.questions), strict=True):
+            score = np.zeros((M, z.shape[1]))
+            for (left, right), (won, tied, lost) in zip(pairs, p[first : first + len(pairs)], strict=True):
+                score[left] += won + tied / 2
+                score[right] += lost + tied / 2
+            codes[first : first + len(pairs)] = np.where(score[pairs[:, 0]] >= score[pairs[:, 1]], 0, 2)
+
+    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+        """The share of pairs put in the opposite order; a tie is not opposed to anything."""
+        opposed = (true_codes >= 0) & (codes >= 0) & ((true_codes - 1) * (codes - 1) < 0)
+        each = np.stack([opposed.sum(axis=1), (true_codes >= 0).sum(axis=1)], axis=1).astype(np.float64)
+        n_pairs = np.array([len(p) for p in self.pairs])
+        share: NDArray[np.float64] = np.add.reduceat(each, self.pair_start, axis=0) / n_pairs[:, None]
+        return share

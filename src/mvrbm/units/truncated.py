@@ -1,0 +1,44 @@
+"""The standard normal distribution between two bounds, without loss of digits in the tails."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Float = NDArray[np.floating]
+
+
+def _lower_tail(a: Float, b: Float) -> tuple[Float, Float, NDArray[np.bool_]]:
+    """(a, b), mirrored where both lie above 0, so that the digits are in the lower tail."""
+    above = a > 0
+    return np.where(above, -b, a), np.where(above, -a, b), above
+
+
+def log_between(a: Float, b: Float) -> Float:
+    """Log of the probability of (a, b)."""
+    a, b, _ = _lower_tail(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    low, high = special.log_ndtr(a), special.log_ndtr(b)
+    result: Float = high + np.log1p(-np.exp(low - high))
+    return result
+
+
+def draw_between(a: Float, b: Float, u: Float) -> Float:
+    """The u-th quantile between a and b."""
+    a, b, above = _lower_tail(np.asarray(a, np.float64), np.asarray(b, np.float64))
+    u = np.where(above, 1.0 - u, u)
+    log_p = np.logaddexp(special.log_ndtr(a), np.log(u) + log_between(a, b))
+    x = np.clip(special.ndtri_exp(np.minimum(log_p, 0.0)), a, b)
+    result: Float = np.where(above, -x, x)
+    return result
+
+
+def moments_between(mean: Float, sd: Float, low: Float, high: Float) -> tuple[Float, Float]:
+    """The mean of x and of x^2 for a Gaussian cut off at low and high."""
+    a, b = (low - mean) / sd, (high - mean) / sd
+    log_p = log_between(a, b)
+    at_low = np.exp(-0.5 * a**2 - 0.5 * np.log(2 * np.pi) - log_p)
+    at_high = np.exp(-0.5 * b**2 - 0.5 * np.log(2 * np.pi) - log_p)
+    first = np.clip(mean + sd * (at_low - at_high), low, high)
+    edge = np.where(np.isfinite(low), low, 0) * at_low - np.where(np.isfinite(high), high, 0) * at_high
+    return first, np.maximum(sd**2 + mean * first + sd * edge, 0)
