@@ -1,0 +1,120 @@
+"""The log-probability of answers: exact for few hidden units, by annealed importance sampling for the rest.
+
+Both are of the machine restricted to the questions of a pattern: a chunk that answers those, whatever it answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from mvrbm.kernels import hidden
+from mvrbm.kernels.random import Stream
+from mvrbm.rbm import RBM, with_ones
+from mvrbm.units.block import Array
+from mvrbm.visible import Chunk, keep_blanks
+
+MOST_EXACT = 20
+"""Hidden units up to which all their states are summed."""
+_STATES = 1 << 12
+
+
+def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
+    """Log Z of the questions that the one row of `pattern` answers, by a sum over every state of the hidden units.
+
+    Given h the questions are independent, so each state costs one product: Z = sum_h e^(w·h) prod_i Z_i(U + W h).
+    """
+    if rbm.n_hidden > MOST_EXACT:
+        raise ValueError(
+            f"an exact sum over {rbm.n_hidden} hidden units is out of reach; use ais (at most {MOST_EXACT})"
+        )
+    total = -np.inf
+    for first in range(0, 1 << rbm.n_hidden, _STATES):
+        states = np.arange(first, min(first + _STATES, 1 << rbm.n_hidden))
+        H = with_ones(rbm.n_hidden, len(states), rbm.dtype)
+        H[:-1] = (states >> np.arange(rbm.n_hidden)[:, None]) & 1
+        like = Chunk(
+            np.repeat(pattern.codes, len(states), axis=1),
+            np.repeat(pattern.numbers, len(states), axis=1),
+        )
+        log_terms = rbm.visible.log_partition(rbm.visible_inputs(H), rbm.theta, like).sum(axis=0)
+        log_terms = log_terms.astype(np.float64) + rbm.parameters.w @ H[:-1]
+        total = np.logaddexp(total, np.logaddexp.reduce(log_terms))
+    return float(total)
+
+
+@dataclass(frozen=True)
+class LogZ:
+    """An estimate of log Z and its standard error."""
+
+    value: float
+    error: float
+
+
+def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, seed: int = 0) -> LogZ:
+    """Log Z of the questions that the one row of `pattern` answers, by annealed importance sampling (Neal, 2001).
+
+    Chains start from the machine without hidden units that has the marginals of the data, whose Z is known, and pass
+    through machines between it and this one: biases and base parameters move in a straight line, the hidden
+    units' inputs grow from 0.
+    """
+    like = Chunk(np.repeat(pattern.codes, n_chains, axis=1), np.repeat(pattern.numbers, n_chains, axis=1))
+    path = _Path(rbm)
+    stream = Stream(seed, 0, np.arange(n_chains))
+    z = np.repeat(path.biases(0.0)[:, None], n_chains, axis=1)
+    log_z = rbm.visible.log_partition(z[:, :1], path.theta(0.0), pattern).astype(np.float64).sum()
+    log_z += rbm.n_hidden * np.log(2.0)
+    chunk = keep_blanks(rbm.visible.sample(z, path.theta(0.0), stream), like)
+    log_weights = np.zeros(n_chains)
+    steps = np.linspace(0.0, 1.0, n_steps + 1)
+    for before, now in pairwise(steps):
+        X = rbm.features(chunk)
+        a, t = rbm.hidden_inputs(X), rbm.visible.base_statistics(chunk)
+        log_weights += path.log_unnormalised(now, X, a, t) - path.log_unnormalised(before, X, a, t)
+        chunk = keep_blanks(path.sweep(now, a, stream), like)
+    top = log_weights.max()
+    ratio = np.exp(log_weights - top)
+    error = float(ratio.std(ddof=1) / np.sqrt(n_chains) / ratio.mean())
+    return LogZ(float(log_z + top + np.log(ratio.mean())), error)
+
+
+class _Path:
+    """The machines between the one without hidden units, at 0, and the given one, at 1."""
+
+    def __init__(self, rbm: RBM) -> None:
+        self._rbm = rbm
+        U, base = rbm.visible.start()
+        self._U, self._theta = U.astype(rbm.dtype), rbm.visible.natural(base.astype(rbm.dtype))
+
+    def biases(self, beta: float) -> Array:
+        result: Array = (1 - beta) * self._U + beta * self._rbm.parameters.U
+        return result.astype(self._rbm.dtype)
+
+    def theta(self, beta: float) -> Array:
+        result: Array = (1 - beta) * self._theta + beta * self._rbm.theta
+        return result.astype(self._rbm.dtype)
+
+    def log_unnormalised(self, beta: float, X: Array, a: Array, t: Array) -> Array:
+        """The log of the sum over h, up to Z; a are the hidden units' inputs."""
+        softplus = np.empty(X.shape[1], np.float64)
+        hidden.sum_softplus(beta * a, softplus)
+        result: Array = softplus + self.biases(beta) @ X[:-1] + self.theta(beta) @ t
+        return result
+
+    def sweep(self, beta: float, a: Array, stream: Stream) -> Chunk:
+        """One sweep of the machine at beta, from the inputs of its hidden units."""
+        rbm = self._rbm
+        H = with_ones(rbm.n_hidden, a.shape[1], rbm.dtype)
+        hidden.posterior((beta * a).astype(rbm.dtype), H[:-1])
+        H = rbm.draw_hidden(H, stream)
+        coupling = rbm.parameters.W @ H[:-1]
+        z = self.biases(beta)[:, None] + rbm.dtype.type(beta) * coupling
+        return rbm.visible.sample(z, self.theta(beta), stream)
+
+
+def log_likelihood(rbm: RBM, chunk: Chunk, log_z: float | Array) -> Array:
+    """Log P of each person's answers, given log Z of the questions that they answer."""
+    result: Array = -rbm.free_energy(chunk).astype(np.float64) - log_z
+    return result

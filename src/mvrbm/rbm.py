@@ -1,0 +1,147 @@
+"""The machine: parameters, energy, posterior, conditional, free energy and Gibbs sampling.
+
+The energy is `-E(v, h) = theta·t(v) + U·x(v) + w·h + x(v)^T W h` (paper Eq. 1-2 in the one form of all types). With a
+row of ones below x and below h, U, W and w are one matrix, and each direction is one product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mvrbm.kernels import hidden
+from mvrbm.kernels.random import Stream
+from mvrbm.units.block import Array
+from mvrbm.visible import Chunk, Visible, fill_blanks, keep_blanks
+
+
+class Parameters:
+    """The parameters of a machine, or a gradient: one vector with named views."""
+
+    def __init__(self, n_features: int, n_hidden: int, n_base: int, vector: Array | None = None) -> None:
+        size = (n_features + 1) * (n_hidden + 1)
+        self.vector = np.zeros(size + n_base, np.float32) if vector is None else vector
+        self.shape = (n_features, n_hidden, n_base)
+        self.joint = self.vector[:size].reshape(n_features + 1, n_hidden + 1)
+        self.W = self.joint[:-1, :-1]
+        self.U = self.joint[:-1, -1]
+        self.w = self.joint[-1, :-1]
+        self.base = self.vector[size:]
+
+    def like(self, vector: Array) -> Parameters:
+        """Parameters of the same shape on another vector."""
+        return Parameters(*self.shape, vector)
+
+
+def with_ones(rows: int, columns: int, dtype: DTypeLike) -> Array:
+    """An array whose last row is ones."""
+    out = np.empty((rows + 1, columns), dtype)
+    out[-1] = 1
+    return out
+
+
+class RBM:
+    """A visible layer, binary hidden units, and the parameters between them."""
+
+    def __init__(self, visible: Visible, parameters: Parameters) -> None:
+        self.visible, self.parameters = visible, parameters
+        self.refresh()
+
+    @classmethod
+    def start(
+        cls, visible: Visible, n_hidden: int, seed: int, scale: float = 0.01, dtype: DTypeLike = np.float32
+    ) -> RBM:
+        """A machine at the data's marginals, with small random weights."""
+        n = (visible.n_features + 1) * (n_hidden + 1) + visible.n_base
+        parameters = Parameters(visible.n_features, n_hidden, visible.n_base, np.zeros(n, dtype))
+        U, base = visible.start()
+        parameters.U[:], parameters.base[:] = U, base
+        parameters.W[:] = scale * np.random.Generator(np.random.Philox(seed)).standard_normal(parameters.W.shape)
+        return cls(visible, parameters)
+
+    @property
+    def n_hidden(self) -> int:
+        """The number of hidden units."""
+        return self.parameters.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """The precision of the parameters."""
+        return self.parameters.vector.dtype
+
+    def refresh(self) -> None:
+        """Take note that the parameters were changed in place."""
+        self.theta = self.visible.natural(self.parameters.base)
+
+    def features(self, chunk: Chunk, X: Array | None = None) -> Array:
+        """x(v) over a row of ones."""
+        X = np.empty((self.visible.n_features + 1, chunk.n_rows), self.dtype) if X is None else X
+        self.visible.features(chunk, X[:-1])
+        X[-1] = 1
+        return X
+
+    def hidden_inputs(self, X: Array, out: Array | None = None) -> Array:
+        """W + W^T x, (hidden, people)."""
+        result: Array = np.matmul(self.parameters.joint[:, :-1].T, X, out=out)
+        return result
+
+    def posterior(self, X: Array, H: Array | None = None) -> Array:
+        """P(h = 1 | v) (paper Eq. 3) over a row of ones."""
+        H = np.empty((self.n_hidden + 1, X.shape[1]), self.dtype) if H is None else H
+        self.hidden_inputs(X, H[:-1])
+        hidden.posterior(H[:-1], H[:-1])
+        H[-1] = 1
+        return H
+
+    def draw_hidden(self, H: Array, stream: Stream, out: Array | None = None, scratch: Array | None = None) -> Array:
+        """Hidden units drawn from their posterior, over a row of ones."""
+        out = np.empty_like(H) if out is None else out
+        hidden.draw(H[:-1], stream.uniform(self.n_hidden, scratch), out[:-1])
+        out[-1] = 1
+        return out
+
+    def visible_inputs(self, H: Array, out: Array | None = None) -> Array:
+        """Z = U + W h, (features, people)."""
+        result: Array = np.matmul(self.parameters.joint[:-1], H, out=out)
+        return result
+
+    def energy(self, chunk: Chunk, H: Array) -> Array:
+        """E(v, h) of the machine restricted to the questions answered; H has its row of ones."""
+        X = self.features(chunk)
+        coupled = np.einsum("db,db->b", X[:-1], self.visible_inputs(H))
+        result: Array = -(self.base_energy(chunk) + coupled + self.parameters.w @ H[:-1])
+        return result
+
+    def base_energy(self, chunk: Chunk) -> Array:
+        """theta·t(v) of each person."""
+        result: Array = self.theta @ self.visible.base_statistics(chunk)
+        return result
+
+    def free_energy(self, chunk: Chunk, given: Chunk | None = None) -> Array:
+        """-log of the sum over h of exp(-E(v, h)), of the questions answered; with `given`, less that of `given`.
+
+        With `given`, a chunk that answers some of the same questions, it is the conditional free energy: the
+        probability of the answers of `chunk`, given those of `given`, is proportional to exp of minus it.
+        """
+        X = self.features(chunk)
+        softplus = np.empty(chunk.n_rows, np.float64)
+        hidden.sum_softplus(self.hidden_inputs(X), softplus)
+        energy: Array = -(self.base_energy(chunk) + self.parameters.U @ X[:-1] + softplus)
+        return energy if given is None else energy - self.free_energy(given)
+
+    def gibbs(self, chunk: Chunk, stream: Stream, steps: int, given: Chunk | None = None) -> Chunk:
+        """The answers after some sweeps of block Gibbs sampling: all hidden units, then all questions.
+
+        What is blank in `chunk` is no part of the machine and stays blank. With `given`, the machine is the full
+        one: the answers of `given` are held fixed, and what it leaves blank is drawn.
+        """
+        like = chunk
+        for _ in range(steps):
+            H = self.draw_hidden(self.posterior(self.features(chunk)), stream)
+            chunk = self.visible.sample(self.visible_inputs(H), self.theta, stream)
+            chunk = keep_blanks(chunk, like) if given is None else fill_blanks(given, chunk)
+        return chunk
+
+    def log_prob_given(self, chunk: Chunk, H: Array) -> Array:
+        """Log P(answer | h) of each question (paper Eq. 4), (questions, people)."""
+        return self.visible.log_prob(chunk, self.visible_inputs(H), self.theta)

@@ -1,0 +1,238 @@
+"""The visible layer: questions of every type packed into one matrix of features.
+
+Nothing outside `units/` knows which types there are. The layer puts the questions of each type side by side in a block,
+and hands each block its own rows of every array. All arrays have people in columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.kernels import chunks
+from mvrbm.kernels.random import Stream
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes, Index
+from mvrbm.units.question import Question
+
+
+@dataclass
+class Chunk:
+    """The answers of some people, in the layer's order of columns: -1 and NaN where there is none."""
+
+    codes: Codes
+    numbers: Array
+
+    @property
+    def n_rows(self) -> int:
+        """The number of people."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A block and its rows of the layer's arrays."""
+
+    block: Block
+    questions: slice
+    codes: slice
+    numbers: slice
+    features: slice
+    base: slice
+    draws: slice
+
+
+class Visible:
+    """Questions of any type as one layer of a machine."""
+
+    def __init__(self, questions: Sequence[Question], summary: Summary, *, paper: bool = False) -> None:
+        """Lay out the questions; `summary` holds what the data says of each column of the answers."""
+        self.questions, self.paper = list(questions), paper
+        code_columns = _columns([q.n_codes for q in questions])
+        number_columns = _columns([q.n_numbers for q in questions])
+        self.parts: list[Part] = []
+        order: list[int] = []
+        for kind in dict.fromkeys(q.block for q in questions):
+            own = [i for i, q in enumerate(questions) if q.block is kind]
+            codes = np.concatenate([code_columns[i] for i in own])
+            numbers = np.concatenate([number_columns[i] for i in own])
+            own_summary = Summary(summary.counts[codes], summary.moments[numbers])
+            self._add(kind([questions[i] for i in own], own_summary, paper))
+            order += own
+        self.question_order: Index = np.array(order, np.int64)
+        """The schema's number of each question of the layer."""
+        self.code_columns: Index = np.concatenate([code_columns[i] for i in order])
+        self.number_columns: Index = np.concatenate([number_columns[i] for i in order])
+        self._summary = Summary(summary.counts[self.code_columns], summary.moments[self.number_columns])
+        last = self.parts[-1]
+        self.n_questions, self.n_features, self.n_base = last.questions.stop, last.features.stop, last.base.stop
+        self.n_draws = last.draws.stop
+        self.feature_start = np.concatenate([p.block.feature_start + p.features.start for p in self.parts])
+        self.base_question = np.concatenate([p.block.base_question + p.questions.start for p in self.parts])
+
+    def _add(self, block: Block) -> None:
+        last = self.parts[-1] if self.parts else None
+
+        def after(name: str, n: int) -> slice:
+            start = getattr(last, name).stop if last else 0
+            return slice(start, start + n)
+
+        self.parts.append(
+            Part(
+                block,
+                after("questions", block.n_questions),
+                after("codes", block.n_codes),
+                after("numbers", block.n_numbers),
+                after("features", block.n_features),
+                after("base", block.n_base),
+                after("draws", block.n_draws),
+            )
+        )
+
+    def start(self) -> tuple[Array, Array]:
+        """Biases and base parameters that fit the marginals: the machine without hidden units, the baseline."""
+        found = [
+            p.block.start(Summary(self._summary.counts[p.codes], self._summary.moments[p.numbers])) for p in self.parts
+        ]
+        return np.concatenate([U for U, _ in found]), np.concatenate([base for _, base in found])
+
+    def load(self, answers: Answers, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
+        """The chunk of some rows of a table."""
+        codes = np.empty((len(self.code_columns), len(rows)), np.int32)
+        chunks.gather_codes(answers.codes, rows, self.code_columns, codes)
+        numbers = answers.numbers[rows[:, None], self.number_columns].T.astype(dtype)
+        return Chunk(codes, np.ascontiguousarray(numbers))
+
+    def store(self, chunk: Chunk, answers: Answers, rows: Index) -> None:
+        """Write a chunk into some rows of a table."""
+        codes = np.where(chunk.codes < 0, answers.blank, chunk.codes).astype(answers.codes.dtype)
+        answers.codes[rows[:, None], self.code_columns] = codes.T
+        answers.numbers[rows[:, None], self.number_columns] = chunk.numbers.T
+
+    def blank(self, n_rows: int, dtype: DTypeLike = np.float32) -> Chunk:
+        """A chunk with no answer in it."""
+        codes = np.full((len(self.code_columns), n_rows), -1, np.int32)
+        return Chunk(codes, np.full((len(self.number_columns), n_rows), np.nan, dtype))
+
+    def features(self, chunk: Chunk, x: Array | None = None) -> Array:
+        """x(v), (features, people)."""
+        x = np.empty((self.n_features, chunk.n_rows), chunk.numbers.dtype) if x is None else x
+        for block, codes, numbers, own in self._split(chunk, "features"):
+            block.features(codes, numbers, x[own])
+        return x
+
+    def base_statistics(self, chunk: Chunk) -> Array:
+        """t(v), (base statistics, people)."""
+        t = np.empty((self.n_base, chunk.n_rows), chunk.numbers.dtype)
+        for block, codes, numbers, own in self._split(chunk, "base"):
+            block.base_statistics(codes, numbers, t[own])
+        return t
+
+    def natural(self, base: Array) -> Array:
+        """Theta from the base parameters that are learnt."""
+        return self._each_base(base, "natural")
+
+    def natural_slope(self, base: Array) -> Array:
+        """The derivative of theta by the base parameters; 0 where one is fixed."""
+        return self._each_base(base, "natural_slope")
+
+    def _each_base(self, base: Array, method: str) -> Array:
+        return np.concatenate([getattr(p.block, method)(base[p.base]) for p in self.parts])
+
+    def sample(self, z: Array, theta: Array, stream: Stream, scratch: Any = None) -> Chunk:
+        """Answers to every question, drawn given the inputs z."""
+        u = stream.uniform(self.n_draws, scratch)
+        chunk = Chunk(
+            np.empty((len(self.code_columns), z.shape[1]), np.int32),
+            np.empty((len(self.number_columns), z.shape[1]), z.dtype),
+        )
+        for p in self.parts:
+            codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
+            p.block.sample(z[p.features], theta[p.base], u[p.draws], codes, numbers)
+        return chunk
+
+    def mean(self, z: Array, theta: Array, like: Chunk) -> tuple[Array, Array]:
+        """The expectations of x and t given z, of what `like` answers."""
+        x = np.zeros((self.n_features, z.shape[1]), z.dtype)
+        t = np.zeros((self.n_base, z.shape[1]), z.dtype)
+        for p in self.parts:
+            codes, numbers = like.codes[p.codes], like.numbers[p.numbers]
+            p.block.mean(z[p.features], theta[p.base], codes, numbers, x[p.features], t[p.base])
+        return x, t
+
+    def log_partition(self, z: Array, theta: Array, like: Chunk) -> Array:
+        """For each question, the log of the sum over its answers, of what `like` answers, (questions, people)."""
+        out = np.zeros((self.n_questions, z.shape[1]), z.dtype)
+        for p in self.parts:
+            codes, numbers = like.codes[p.codes], like.numbers[p.numbers]
+            p.block.log_partition(z[p.features], theta[p.base], codes, numbers, out[p.questions])
+        return out
+
+    def log_prob(self, chunk: Chunk, z: Array, theta: Array) -> Array:
+        """Log P(answer | z) of each question, (questions, people); 0 where there is no answer."""
+        score = np.add.reduceat(self.features(chunk) * z, self.feature_start, axis=0)
+        if self.n_base:
+            np.add.at(score, self.base_question, self.base_statistics(chunk) * theta[:, None])
+        result: Array = score - self.log_partition(z, theta, chunk)
+        return result
+
+    def decide(self, z: Array, theta: Array) -> Chunk:
+        """The answer to every question that loses least by its type's error, given z."""
+        chunk = self.blank(z.shape[1], z.dtype)
+        for p in self.parts:
+            codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
+            p.block.decide(z[p.features], theta[p.base], codes, numbers)
+        return chunk
+
+    def answered(self, chunk: Chunk) -> NDArray[np.bool_]:
+        """Whether any part of each question is answered, (questions, people)."""
+        out = np.zeros((self.n_questions, chunk.n_rows), bool)
+        given = np.concatenate([chunk.codes >= 0, ~np.isnan(chunk.numbers)])
+        np.logical_or.at(out, self.cell_question, given)
+        return out
+
+    def keep_only(self, chunk: Chunk, questions: NDArray[np.bool_]) -> Chunk:
+        """The chunk with every other question left out; `questions` is (questions, people) or (questions, 1)."""
+        cells = np.broadcast_to(questions, (self.n_questions, chunk.n_rows))[self.cell_question]
+        n = len(self.code_columns)
+        return Chunk(
+            np.where(cells[:n], chunk.codes, np.int32(-1)),
+            np.where(cells[n:], chunk.numbers, chunk.numbers.dtype.type(np.nan)),
+        )
+
+    @property
+    def cell_question(self) -> Index:
+        """The question of each code column, then of each number column, in the layer's order."""
+        codes = np.array([q.n_codes for q in self.questions])[self.question_order]
+        numbers = np.array([q.n_numbers for q in self.questions])[self.question_order]
+        every = np.arange(self.n_questions)
+        return np.concatenate([np.repeat(every, codes), np.repeat(every, numbers)])
+
+    def _split(self, chunk: Chunk, rows: str) -> Iterator[tuple[Block, Codes, Array, slice]]:
+        for p in self.parts:
+            yield p.block, chunk.codes[p.codes], chunk.numbers[p.numbers], getattr(p, rows)
+
+
+def keep_blanks(chunk: Chunk, like: Chunk) -> Chunk:
+    """Blank, in place, what is blank in `like`."""
+    chunks.keep_blanks(like.codes, chunk.codes)
+    chunk.numbers[np.isnan(like.numbers)] = np.nan
+    return chunk
+
+
+def fill_blanks(chunk: Chunk, drawn: Chunk) -> Chunk:
+    """The chunk with its blanks filled from `drawn`."""
+    return Chunk(
+        np.where(chunk.codes < 0, drawn.codes, chunk.codes),
+        np.where(np.isnan(chunk.numbers), drawn.numbers, chunk.numbers),
+    )
+
+
+def _columns(widths: list[int]) -> list[Index]:
+    stops = np.cumsum(widths)
+    return [np.arange(stop - width, stop, dtype=np.int64) for stop, width in zip(stops, widths, strict=True)]

@@ -1,0 +1,291 @@
+"""The machine by brute force: every answer and every hidden state listed, straight from the paper's formulas.
+
+Nothing here uses the package's units, kernels or sums, so that both can't be wrong in the same way. Continuous answers
+are the nodes of a Gauss-Legendre rule with their weights.
+"""
+
+import itertools
+
+import numpy as np
+
+import mvrbm
+from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.summary import summarise
+from mvrbm.visible import Visible
+
+FAR = 9.0  # standard deviations within which an unbounded number is listed
+
+
+class Listed:
+    """All answers to one question: their codes or number, G(v), H_k(v) and the weight of a grid point."""
+
+    def __init__(self, question, U, V, base, paper, location=0.0, scale=1.0):
+        kind = question.kind
+        if kind == "binary":
+            self.codes = np.array([[0], [1]])
+            G = U[0] * self.codes[:, 0]
+            H = self.codes * V[0]
+        elif kind == "categorical":
+            self.codes = np.arange(len(U))[:, None]
+            G, H = U, V
+        elif kind == "multicategorical":
+            self.codes = np.array(list(itertools.product([0, 1], repeat=len(U))))
+            if not question.allow_empty:
+                self.codes = self.codes[1:]
+            G, H = self.codes @ U, self.codes @ V
+        elif kind == "ordinal":
+            G, H = self._ordinal(question, U, V, base, paper)
+        elif kind == "ranking":
+            G, H = self._ranking(question, U, V, base)
+        else:
+            G, H = self._continuous(question, U, V, base, paper, location, scale)
+        self.G, self.H = np.asarray(G, float), np.asarray(H, float)
+        self.log_measure = getattr(self, "log_measure", np.zeros(len(self.G)))
+
+    def _ordinal(self, question, U, V, base, paper):
+        M = question.n_values
+        self.codes = np.arange(M)[:, None]
+        basis = question.basis or ("paper" if paper else "free")
+        G, H = np.zeros(M), np.zeros((M, V.shape[1]))
+        for m in range(1, M + 1):
+            for d in range(1, len(U) + 1):
+                if basis == "free":
+                    phi = float(m == d)
+                elif basis == "paper":
+                    phi = (m - d) / (M - 1)
+                else:
+                    phi = ((m - 1) / (M - 1)) ** d
+                G[m - 1] += phi * U[d - 1]
+                H[m - 1] += phi * V[d - 1]
+            if basis == "stereotype":
+                G[m - 1] += base[m - 1]
+        return G, H
+
+    def _ranking(self, question, U, V, base):
+        M = len(U)
+        pairs = list(itertools.combinations(range(M), 2))
+        self.codes = np.array(list(itertools.product([0, 1, 2], repeat=len(pairs))))
+        G, H = np.zeros(len(self.codes)), np.zeros((len(self.codes), V.shape[1]))
+        for n, outcome in enumerate(self.codes):
+            for (left, right), o in zip(pairs, outcome, strict=True):
+                if o == 0:
+                    G[n] += U[left] / M
+                    H[n] += V[left] / M
+                elif o == 2:
+                    G[n] += U[right] / M
+                    H[n] += V[right] / M
+                else:
+                    G[n] += base[0] + (U[left] + U[right]) / (2 * M)
+                    H[n] += (V[left] + V[right]) / (2 * M)
+        return G, H
+
+    def _continuous(self, question, U, V, base, paper, location, scale):
+        low, high = -FAR, FAR
+        if question.low is not None and not paper:
+            low = (question.low - location) / scale
+        if question.high is not None and not paper:
+            high = (question.high - location) / scale
+        nodes, weights = np.polynomial.legendre.leggauss(160)
+        v = low + (high - low) * (nodes + 1) / 2
+        self.log_measure = np.log(weights * (high - low) / 2)
+        self.codes = np.zeros((len(v), 0), int)
+        self.numbers = (v * scale + location)[:, None]
+        sigma = np.exp(-base[0] / 2)
+
+        def draw_number(state, rng):
+            mean = sigma**2 * (U[0] + state @ V[0])
+            found = mean + sigma * rng.standard_normal(len(state))
+            while (out := (found < low) | (found > high)).any():  # what falls outside is drawn again
+                found[out] = mean[out] + sigma * rng.standard_normal(out.sum())
+            return found * scale + location
+
+        self.draw_number = draw_number
+        return -(v**2) / (2 * sigma**2) + U[0] * v, v[:, None] * V[0]
+
+
+def questions_of(case):
+    """Small questions by the name of a case."""
+    b = [mvrbm.Binary("b0", values=[0, 1]), mvrbm.Binary("b1", values=[0, 1])]
+    c = [mvrbm.Categorical("c0", values=[0, 1, 2]), mvrbm.Categorical("c1", values=[0, 1])]
+
+    def o(basis):
+        dimension = 2 if basis == "stereotype" else None
+        return [
+            mvrbm.Ordinal("o0", values=[1, 2, 3], basis=basis),
+            mvrbm.Ordinal("o1", values=[1, 2, 3, 4], basis=basis, dimension=dimension),
+        ]
+
+    def m(allow):
+        return [
+            mvrbm.Multicategorical("m0", columns={"x": "m0x", "y": "m0y"}, allow_empty=allow),
+            mvrbm.Multicategorical("m1", columns={"x": "m1x", "y": "m1y", "z": "m1z"}, allow_empty=allow),
+        ]
+
+    def r(ties):
+        return [
+            mvrbm.Ranking("r0", ranks={i: f"r0{i}" for i in "xyz"}, ties=ties),
+            mvrbm.Ranking("r1", ranks={i: f"r1{i}" for i in "xy"}, ties=ties),
+        ]
+
+    def n(**more):
+        return [mvrbm.Continuous("n0", **more), mvrbm.Continuous("n1", sigma=0.7)]
+
+    return {
+        "binary": b,
+        "categorical": c,
+        "multicategorical": m(True),
+        "non-empty": m(False),
+        "ordinal": o(None),
+        "ordinal paper": o("paper"),
+        "ordinal stereotype": o("stereotype"),
+        "ranking": r("learn"),
+        "ranking fixed": r(1.3),
+        "continuous": n(),
+        "continuous fixed": n(sigma=1.0),
+        "continuous bounded": n(low=0.5, high=6.5),
+        "mixture": [b[0], o(None)[0], m(True)[0], n()[0], c[0], r("learn")[1], b[1]],
+        "paper": [n()[0], b[0], o(None)[0], m(True)[0], c[1], r(None)[1]],
+    }[case]
+
+
+CASES = [
+    "binary",
+    "categorical",
+    "multicategorical",
+    "non-empty",
+    "ordinal",
+    "ordinal paper",
+    "ordinal stereotype",
+    "ranking",
+    "ranking fixed",
+    "continuous",
+    "continuous fixed",
+    "continuous bounded",
+    "mixture",
+    "paper",
+]
+
+
+def random_answers(questions, n_rows, seed, missing=0.0, numbers=(2.0, 1.5)):
+    """Answers at random, each question blank with some probability (and, where it can be, single options and pairs)."""
+    rng = np.random.default_rng(seed)
+    codes, nums = [], []
+    for q in questions:
+        blank = rng.random((n_rows, 1)) < missing
+        if q.kind == "continuous":
+            column = numbers[0] + numbers[1] * rng.standard_normal((n_rows, 1))
+            if q.low is not None:
+                column = np.clip(column, q.low, q.high)
+            nums.append(np.where(blank, np.nan, column))
+            continue
+        size = {"multicategorical": 2, "ranking": 3}.get(q.kind, q.n_values)
+        block = rng.integers(0, size, (n_rows, q.n_codes))
+        if q.kind == "multicategorical" and not q.allow_empty:
+            block[block.sum(axis=1) == 0, 0] = 1
+        elif q.n_codes > 1:
+            blank = blank | (rng.random(block.shape) < missing / 2)
+        codes.append(np.where(blank, 255, block))
+    codes = np.concatenate(codes, axis=1) if codes else np.zeros((n_rows, 0))
+    nums = np.concatenate(nums, axis=1) if nums else np.zeros((n_rows, 0))
+    return Answers(codes.astype(np.uint8), nums.astype(np.float32))
+
+
+def machine(case, n_hidden=3, seed=0, size=0.7, dtype=np.float64):
+    """A machine with random parameters, large enough to matter."""
+    questions = questions_of(case)
+    paper = case == "paper"
+    data = random_answers(questions, 200, seed)
+    visible = Visible(questions, summarise(data, questions), paper=paper)
+    rbm = RBM.start(visible, n_hidden, seed, dtype=dtype)
+    rng = np.random.default_rng(seed + 1)
+    p = rbm.parameters
+    p.W[:] = size * rng.standard_normal(p.W.shape)
+    p.U[:] = size * rng.standard_normal(p.U.shape)
+    p.w[:] = size * rng.standard_normal(p.w.shape)
+    learnt = visible.natural_slope(p.base) != 0
+    p.base[learnt] = 0.3 * rng.standard_normal(learnt.sum())
+    rbm.refresh()
+    return rbm
+
+
+class Oracle:
+    """Every answer of a machine restricted to some questions (by their number in the schema), and its probability."""
+
+    def __init__(self, rbm, only=None):
+        visible, p = rbm.visible, rbm.parameters
+        self.questions = visible.questions
+        self.only = list(range(len(self.questions))) if only is None else list(only)
+        starts = [*visible.feature_start, visible.n_features]
+        place = {int(s): n for n, s in enumerate(visible.question_order)}
+        self.w = p.w.astype(float)
+        self.listed = {}
+        for i in self.only:
+            n = place[i]
+            own = slice(starts[n], starts[n + 1])
+            U, V, base = (
+                p.U[own].astype(float),
+                p.W[own].astype(float),
+                p.base[visible.base_question == n].astype(float),
+            )
+            self.listed[i] = Listed(self.questions[i], U, V, base, visible.paper, *location_and_scale(rbm, i))
+        sizes = [len(self.listed[i].G) for i in self.only]
+        self.index = np.stack([axis.ravel() for axis in np.indices(sizes)], axis=1)
+        self.G, self.H, self.log_measure = (
+            sum(getattr(self.listed[i], name)[self.index[:, n]] for n, i in enumerate(self.only))
+            for name in ("G", "H", "log_measure")
+        )
+        self.states = np.array(list(itertools.product([0, 1], repeat=len(self.w))), float)
+
+    def log_joint(self):
+        """-E(v, h) plus the log of the quadrature's weight, (answers, hidden states)."""
+        return (self.log_measure + self.G)[:, None] + self.states @ self.w + self.H @ self.states.T
+
+    def log_z(self):
+        return np.logaddexp.reduce(self.log_joint(), axis=None)
+
+    def probabilities(self):
+        """P(v) of each listed answer."""
+        return np.exp(np.logaddexp.reduce(self.log_joint(), axis=1) - self.log_z())
+
+    def draw(self, n, rng):
+        """People drawn exactly: an answer and a hidden state from the list, then numbers given the hidden state."""
+        joint = np.exp(self.log_joint() - self.log_z()).ravel()
+        pick = rng.choice(len(joint), n, p=joint / joint.sum())
+        state, at = self.states[pick % len(self.states)], pick // len(self.states)
+        answers = self.answers().take(at)
+        column = 0
+        for i in self.only:
+            if self.questions[i].kind == "continuous":
+                answers.numbers[:, column] = self.listed[i].draw_number(state, rng)
+                column += 1
+        return answers
+
+    def answers(self):
+        """The listed answers, the other questions blank."""
+        n = len(self.index)
+        codes, numbers = [], []
+        for i, q in enumerate(self.questions):
+            if i in self.listed:
+                at = self.index[:, self.only.index(i)]
+                if q.n_codes:
+                    codes.append(self.listed[i].codes[at])
+                else:
+                    numbers.append(self.listed[i].numbers[at])
+            elif q.n_codes:
+                codes.append(np.full((n, q.n_codes), 255))
+            else:
+                numbers.append(np.full((n, 1), np.nan))
+        codes = np.concatenate(codes, axis=1) if codes else np.zeros((n, 0))
+        numbers = np.concatenate(numbers, axis=1) if numbers else np.zeros((n, 0))
+        return Answers(codes.astype(np.uint8), numbers.astype(np.float32))
+
+
+def location_and_scale(rbm, question):
+    """How the data standardised a continuous question."""
+    for part in rbm.visible.parts:
+        own = rbm.visible.question_order[part.questions]
+        if hasattr(part.block, "location") and question in own:
+            at = list(own).index(question)
+            return float(part.block.location[at, 0]), float(part.block.scale[at, 0])
+    return 0.0, 1.0

@@ -1,0 +1,187 @@
+"""Energy, posterior, conditional and free energy of every type, against every answer and hidden state listed."""
+
+import numpy as np
+import pytest
+
+from mvrbm.likelihood import ais, exact_log_z, log_likelihood
+from mvrbm.rbm import with_ones
+from mvrbm.visible import Chunk
+from oracle import CASES, Oracle, machine, random_answers
+
+
+def listed(rbm, oracle):
+    answers = oracle.answers()
+    return rbm.visible.load(answers, np.arange(answers.n_rows), rbm.dtype)
+
+
+def some_subset(rbm):
+    """Every second question."""
+    return list(range(0, rbm.visible.n_questions, 2))
+
+
+def hidden_states(rbm, oracle):
+    H = with_ones(rbm.n_hidden, len(oracle.states), rbm.dtype)
+    H[:-1] = oracle.states.T
+    return H
+
+
+def one_row(chunk):
+    return Chunk(chunk.codes[:, :1].copy(), chunk.numbers[:, :1].copy())
+
+
+# answers are float32, so numbers carry a rounding of 1e-7 of their size into the energies
+TOLERANCE = {"rtol": 1e-5, "atol": 3e-5}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("part", ["all", "some"])
+def test_energy_and_free_energy(case, part):
+    rbm = machine(case)
+    oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
+    chunk = listed(rbm, oracle)
+    joint = oracle.log_joint() - oracle.log_measure[:, None]
+    for n, state in enumerate(oracle.states):
+        H = with_ones(rbm.n_hidden, chunk.n_rows, rbm.dtype)
+        H[:-1] = state[:, None]
+        np.testing.assert_allclose(-rbm.energy(chunk, H), joint[:, n], **TOLERANCE)
+    np.testing.assert_allclose(-rbm.free_energy(chunk), np.logaddexp.reduce(joint, axis=1), **TOLERANCE)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("part", ["all", "some"])
+def test_posterior(case, part):
+    rbm = machine(case)
+    oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
+    joint = oracle.log_joint()
+    p = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
+    H = rbm.posterior(rbm.features(listed(rbm, oracle)))
+    np.testing.assert_allclose(H[:-1], (p @ oracle.states).T, **TOLERANCE)
+    assert (H[-1] == 1).all()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_conditional_of_answers_given_hidden_units(case):
+    """log P(v_i | h), its partition function and the means of x and t, of each question by itself."""
+    rbm = machine(case)
+    z = rbm.visible_inputs(hidden_states(rbm, Oracle(rbm, [0])))
+    for i in range(rbm.visible.n_questions):
+        oracle = Oracle(rbm, [i])
+        chunk = listed(rbm, oracle)
+        logits = (oracle.log_measure + oracle.G)[:, None] + oracle.H @ oracle.states.T
+        log_z = np.logaddexp.reduce(logits, axis=0)
+        probability = np.exp(logits - log_z)
+        x, t = rbm.visible.features(chunk), rbm.visible.base_statistics(chunk)
+        for n in range(len(oracle.states)):
+            zn = np.repeat(z[:, n : n + 1], chunk.n_rows, axis=1)
+            log_prob = rbm.visible.log_prob(chunk, zn, rbm.theta).sum(axis=0)
+            np.testing.assert_allclose(log_prob + oracle.log_measure, logits[:, n] - log_z[n], **TOLERANCE)
+            first = one_row(chunk)
+            log_partition = rbm.visible.log_partition(zn[:, :1], rbm.theta, first)
+            np.testing.assert_allclose(log_partition.sum(), log_z[n], **TOLERANCE)
+            mean_x, mean_t = rbm.visible.mean(zn[:, :1], rbm.theta, first)
+            np.testing.assert_allclose(mean_x[:, 0], x @ probability[:, n], **TOLERANCE)
+            np.testing.assert_allclose(mean_t[:, 0], t @ probability[:, n], **TOLERANCE)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_conditional_free_energy_gives_the_predictive_distribution(case):
+    """P(v_i | others) in proportion to exp(-F(v_i | others)), in the machine of the questions asked and answered."""
+    rbm = machine(case)
+    last = rbm.visible.n_questions - 1
+    others = some_subset(rbm)
+    others = [i for i in others if i != last]
+    oracle = Oracle(rbm, [*others, last])
+    at = oracle.index[:, :-1]
+    fixed = at[len(at) // 3]
+    rows = np.flatnonzero((at == fixed).all(axis=1))
+    weight = oracle.probabilities()[rows]
+    whole = listed(rbm, oracle)
+    chunk = Chunk(whole.codes[:, rows], whole.numbers[:, rows])
+    asked = np.ones((rbm.visible.n_questions, 1), bool)
+    asked[list(rbm.visible.question_order).index(last)] = False
+    given = rbm.visible.keep_only(chunk, asked)
+    p = np.exp(-rbm.free_energy(chunk, given) + oracle.log_measure[rows])
+    np.testing.assert_allclose(p / p.sum(), weight / weight.sum(), **TOLERANCE)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("part", ["all", "some"])
+def test_exact_log_z_and_likelihood(case, part):
+    rbm = machine(case)
+    oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
+    chunk = listed(rbm, oracle)
+    log_z = exact_log_z(rbm, one_row(chunk))
+    np.testing.assert_allclose(log_z, oracle.log_z(), rtol=1e-7, atol=1e-7)
+    log_p = log_likelihood(rbm, chunk, log_z) + oracle.log_measure
+    np.testing.assert_allclose(np.exp(log_p).sum(), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_ais_agrees_with_the_exact_sum(case):
+    rbm = machine(case, size=0.5)
+    oracle = Oracle(rbm, some_subset(rbm) if case == "mixture" else None)
+    pattern = one_row(listed(rbm, oracle))
+    found = ais(rbm, pattern, n_chains=200, n_steps=200, seed=1)
+    assert 0 < found.error < 0.2
+    assert abs(found.value - exact_log_z(rbm, pattern)) < 4 * found.error
+
+
+def test_leaving_a_blank_out_is_not_summing_over_it():
+    """The machine restricted to what is answered differs from the full machine with blanks summed out."""
+    rbm = machine("binary")
+    rbm.parameters.joint[:-1, :-1], rbm.parameters.U[:], rbm.parameters.w[:] = 2.5, 0, -1
+    both, one = Oracle(rbm), Oracle(rbm, [0])
+    summed = both.probabilities().reshape(2, 2).sum(axis=1)
+    assert abs(summed - one.probabilities()).max() > 0.01
+    chunk = listed(rbm, one)
+    p = np.exp(log_likelihood(rbm, chunk, exact_log_z(rbm, one_row(chunk))))
+    np.testing.assert_allclose(p, one.probabilities(), rtol=1e-9)
+
+
+def test_float32_agrees_with_float64():
+    for case in CASES:
+        exact, fast = machine(case), machine(case, dtype=np.float32)
+        answers = random_answers(exact.visible.questions, 50, 3, missing=0.3)
+        rows = np.arange(50)
+        a, b = exact.visible.load(answers, rows, np.float64), fast.visible.load(answers, rows)
+        H = fast.posterior(fast.features(b))
+        np.testing.assert_allclose(H, exact.posterior(exact.features(a)), atol=3e-6)
+        np.testing.assert_allclose(fast.free_energy(b), exact.free_energy(a), rtol=1e-5, atol=2e-5)
+        H = H.astype(np.float64)
+        np.testing.assert_allclose(
+            fast.log_prob_given(b, H.astype(np.float32)), exact.log_prob_given(a, H), rtol=1e-4, atol=1e-4
+        )
+
+
+@pytest.mark.parametrize("blank", range(7))
+def test_a_question_that_nobody_answers_changes_nothing(blank):
+    """Whatever its parameters: posterior, free energy, log-probabilities and log Z are of the questions answered."""
+    rbm = machine("mixture")
+    chunk = rbm.visible.load(random_answers(rbm.visible.questions, 20, 5, missing=0.2), np.arange(20), np.float64)
+    keep = np.ones((7, 1), bool)
+    keep[blank] = False
+    chunk = rbm.visible.keep_only(chunk, keep)
+
+    def seen():
+        H = rbm.posterior(rbm.features(chunk))
+        log_z = np.array([exact_log_z(rbm, Chunk(chunk.codes[:, [b]], chunk.numbers[:, [b]])) for b in range(20)])
+        return H, rbm.free_energy(chunk), rbm.log_prob_given(chunk, H), log_z
+
+    before = seen()
+    starts = [*rbm.visible.feature_start, rbm.visible.n_features]
+    rbm.parameters.joint[starts[blank] : starts[blank + 1]] = 3.21
+    rbm.parameters.base[rbm.visible.base_question == blank] = 1.23
+    rbm.refresh()
+    for old, new in zip(before, seen(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_store_is_the_inverse_of_load():
+    rbm = machine("mixture")
+    answers = random_answers(rbm.visible.questions, 30, 1, missing=0.4)
+    rows = np.arange(30)[::-1].copy()
+    chunk = rbm.visible.load(answers, rows)
+    other = random_answers(rbm.visible.questions, 30, 2)
+    rbm.visible.store(chunk, other, rows)
+    np.testing.assert_array_equal(other.codes, answers.codes)
+    np.testing.assert_array_equal(other.numbers, answers.numbers)
