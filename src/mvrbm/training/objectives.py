@@ -1,0 +1,165 @@
+"""What training follows: the gradient of a batch as a sum over chunks.
+
+An objective cuts a batch into jobs. A job is a pure function of the parameters, its rows and the random numbers of
+(seed, step, row, draw); it fills one vector, and the sum of the vectors is the gradient, so jobs may run
+anywhere and again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mvrbm.answers import Answers
+from mvrbm.kernels.random import Stream
+from mvrbm.rbm import RBM, Parameters
+from mvrbm.training.engine import chunk_size, chunks_of
+from mvrbm.training.workspace import Workspace
+from mvrbm.units.block import Array, Index
+from mvrbm.visible import Chunk, keep_blanks
+
+Job = Callable[[Array], Array]
+"""Fills the vector it is given with a share of the gradient, and returns it."""
+
+_CHAIN_ROWS = 1 << 48  # chains draw as rows that no table has
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The rows of one step."""
+
+    answers: Answers
+    rows: Index
+    weights: Array
+    """The weight of each row of the batch; they sum to 1."""
+    step: int
+
+    def pieces(self, size: int) -> list[Batch]:
+        """The batch in chunks."""
+        return [
+            Batch(self.answers, rows, weights, self.step)
+            for rows, weights in zip(chunks_of(self.rows, size), chunks_of(self.weights, size), strict=True)
+        ]
+
+
+class Objective(ABC):
+    """A way to learn from a batch."""
+
+    def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore", fill_steps: int = 3) -> None:
+        """Take the sweeps of a chain, what a blank means ("ignore", "hidden") and the sweeps that fill it if hidden."""
+        self.seed, self.gibbs_steps, self.missing, self.fill_steps = seed, gibbs_steps, missing, fill_steps
+
+    @abstractmethod
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        """The parts of the batch's gradient."""
+
+    def load(self, rbm: RBM, piece: Batch, stream: Stream) -> Chunk:
+        """A piece's answers; blanks are left out, or drawn given the answers if they count as hidden."""
+        chunk = rbm.visible.load(piece.answers, piece.rows, rbm.dtype)
+        if self.missing == "hidden":
+            chunk = rbm.gibbs(chunk, stream, self.fill_steps, given=chunk)
+        return chunk
+
+
+def add_statistics(
+    rbm: RBM, chunk: Chunk, X: Array, H: Array, scale: Array, out: Parameters, work: Workspace | None
+) -> None:
+    """Add each person's x h^T, x, h and t, times their scale, to a gradient; without `work`, replace it. H is spent."""
+    H *= scale
+    if work is None:
+        np.matmul(X, H.T, out=out.joint)
+        out.base[:] = 0
+    else:
+        np.matmul(X, H.T, out=work.product)
+        out.joint += work.product
+    if rbm.visible.n_base:
+        slope = rbm.visible.natural_slope(rbm.parameters.base)
+        out.base += slope * (rbm.visible.base_statistics(chunk) @ scale)
+
+
+class CD(Objective):
+    """Contrastive divergence: the data against what a few sweeps make of them (paper section 3.1.1).
+
+    The chain keeps a row's blanks, so both phases belong to the machine of the questions that the row answers.
+    """
+
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        def job(piece: Batch) -> Job:
+            return lambda vector: self._gradient(rbm, piece, vector)
+
+        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
+
+    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+        out = rbm.parameters.like(vector)
+        work = Workspace.of(rbm, len(piece.rows))
+        stream = Stream(self.seed, piece.step, piece.rows)
+        chunk = self.load(rbm, piece, stream)
+        scale = piece.weights.astype(rbm.dtype)
+        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        rbm.draw_hidden(H, stream, work.h, work.u)
+        add_statistics(rbm, chunk, work.X, H, scale, out, None)
+        for sweep in range(self.gibbs_steps):
+            if sweep:
+                rbm.draw_hidden(H, stream, work.h, work.u)
+            fantasy = rbm.visible.sample(rbm.visible_inputs(work.h, work.z), rbm.theta, stream, work.u)
+            keep_blanks(fantasy, chunk)
+            H = rbm.posterior(rbm.features(fantasy, work.X), work.H)
+        add_statistics(rbm, fantasy, work.X, H, -scale, out, work)
+        return vector
+
+
+class PCD(Objective):
+    """Persistent contrastive divergence: the data against chains that go on from step to step (Tieleman, 2008).
+
+    The chains are of the full machine, so a row's blanks count as hidden.
+    """
+
+    def __init__(self, seed: int, gibbs_steps: int, n_chains: int, fill_steps: int = 3) -> None:
+        super().__init__(seed, gibbs_steps, "hidden", fill_steps)
+        self.n_chains = n_chains
+        self.chains: list[Chunk] = []
+        """The state of the chains, a chunk at a time."""
+
+    def start(self, rbm: RBM) -> None:
+        """Draw the chains from the machine without hidden units."""
+        z = np.repeat(rbm.parameters.U[:, None], self.n_chains, axis=1)
+        rows = np.arange(self.n_chains) + _CHAIN_ROWS
+        pieces = chunks_of(rows, chunk_size(self.n_chains))
+        # a step that training never reaches, so that these draws are not used again
+        self.chains = [
+            rbm.visible.sample(z[:, : len(own)], rbm.theta, Stream(self.seed, 2**32 - 1, own)) for own in pieces
+        ]
+
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        if not self.chains:
+            self.start(rbm)
+
+        def data(piece: Batch) -> Job:
+            return lambda vector: self._positive(rbm, piece, vector)
+
+        def fantasy(i: int) -> Job:
+            return lambda vector: self._negative(rbm, i, batch.step, vector)
+
+        pieces = batch.pieces(chunk_size(len(batch.rows)))
+        return [data(piece) for piece in pieces] + [fantasy(i) for i in range(len(self.chains))]
+
+    def _positive(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+        work = Workspace.of(rbm, len(piece.rows))
+        chunk = self.load(rbm, piece, Stream(self.seed, piece.step, piece.rows))
+        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        add_statistics(rbm, chunk, work.X, H, piece.weights.astype(rbm.dtype), rbm.parameters.like(vector), None)
+        return vector
+
+    def _negative(self, rbm: RBM, i: int, step: int, vector: Array) -> Array:
+        first = sum(c.n_rows for c in self.chains[:i])
+        rows = np.arange(first, first + self.chains[i].n_rows) + _CHAIN_ROWS
+        chunk = rbm.gibbs(self.chains[i], Stream(self.seed, step, rows), self.gibbs_steps)
+        self.chains[i] = chunk
+        work = Workspace.of(rbm, chunk.n_rows)
+        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        scale = np.full(chunk.n_rows, -1 / self.n_chains, rbm.dtype)
+        add_statistics(rbm, chunk, work.X, H, scale, rbm.parameters.like(vector), None)
+        return vector

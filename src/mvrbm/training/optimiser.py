@@ -1,0 +1,93 @@
+"""Steps along a gradient: SGD with momentum, and Adam."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from mvrbm.kernels.compile import kernel
+from mvrbm.units.block import Array
+
+
+@kernel
+def _sgd(parameters: Any, gradient: Any, velocity: Any, rate: Any, momentum: Any) -> None:
+    for i in range(len(parameters)):
+        velocity[i] = momentum * velocity[i] + rate * gradient[i]
+        parameters[i] += velocity[i]
+
+
+@kernel
+def _adam(
+    parameters: Any, gradient: Any, first: Any, second: Any, rate: Any, keep_1: Any, keep_2: Any, tiny: Any
+) -> None:
+    one = parameters.dtype.type(1)
+    for i in range(len(parameters)):
+        g = gradient[i]
+        first[i] = keep_1 * first[i] + (one - keep_1) * g
+        second[i] = keep_2 * second[i] + (one - keep_2) * g * g
+        parameters[i] += rate * first[i] / (math.sqrt(second[i]) + tiny)
+
+
+@kernel
+def largest(vector: Any) -> float:
+    """The largest magnitude in a vector; infinite if any element is not finite."""
+    top = vector.dtype.type(0)
+    bad = 0
+    for i in range(len(vector)):
+        size = abs(vector[i])
+        bad += 0 if size < np.inf else 1
+        top = max(top, size)
+    return math.inf if bad else float(top)
+
+
+class Optimiser(ABC):
+    """A rule for steps; `state` is all that it remembers between them."""
+
+    n_vectors: int
+
+    def __init__(self, size: int, dtype: np.dtype[np.floating]) -> None:
+        self.state = np.zeros((self.n_vectors, size), dtype)
+        self.steps = 0
+
+    def reset(self) -> None:
+        """Forget the past, as after a step that was undone."""
+        self.state[:] = 0
+        self.steps = 0
+
+    @abstractmethod
+    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
+        """Move the parameters uphill, in place."""
+
+
+class SGD(Optimiser):
+    """Plain steps, with momentum if asked for."""
+
+    n_vectors = 1
+
+    def __init__(self, size: int, dtype: np.dtype[np.floating], momentum: float = 0.0) -> None:
+        super().__init__(size, dtype)
+        self._momentum = dtype.type(momentum)
+
+    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
+        self.steps += 1
+        _sgd(parameters, gradient, self.state[0], parameters.dtype.type(rate), self._momentum)
+
+
+class Adam(Optimiser):
+    """Steps scaled by the gradient's recent size (Kingma and Ba, 2015)."""
+
+    n_vectors = 2
+    keep = (0.9, 0.999)
+
+    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
+        self.steps += 1
+        keep_1, keep_2 = self.keep
+        # both bias corrections in one factor of the rate
+        unbias = math.sqrt(1 - keep_2**self.steps)
+        rate *= unbias / (1 - keep_1**self.steps)
+        as_ = parameters.dtype.type
+        first, second = self.state
+        _adam(parameters, gradient, first, second, as_(rate), as_(keep_1), as_(keep_2), as_(1e-8 * unbias))

@@ -1,0 +1,101 @@
+"""Answers hidden from training, and what they say about when to slow down and when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.training.engine import CHUNK, Workers, chunks_of
+from mvrbm.units.block import Array, Index
+from mvrbm.visible import Visible
+
+MOST_ROWS = 4000
+"""People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
+
+
+def hide(answers: Answers, visible: Visible, share: float, seed: int, most_rows: int | None = None) -> HiddenAnswers:
+    """Hide a share of the answered questions of some people, whole questions at a time.
+
+    The number hidden for a person is the share of what they answered, rounded up or down at random so that the
+    mean is right.
+    """
+    random = np.random.Generator(np.random.Philox(key=[seed, 2**63]))
+    n_rows = answers.n_rows
+    rows = np.arange(n_rows) if not most_rows or n_rows <= most_rows else random.permutation(n_rows)[:most_rows]
+    rows = np.sort(rows)
+    kept = Answers(answers.codes.copy(), answers.numbers.copy())
+    for own in chunks_of(rows, CHUNK):
+        chunk = visible.load(answers, own)
+        visible.store(visible.keep_only(chunk, ~_chosen(visible.answered(chunk), share, random)), kept, own)
+    return HiddenAnswers(answers, kept, rows)
+
+
+def _chosen(answered: NDArray[np.bool_], share: float, random: np.random.Generator) -> NDArray[np.bool_]:
+    """The answered questions to hide, (questions, people)."""
+    number = (share * answered.sum(axis=0) + random.random(answered.shape[1])).astype(np.int64)
+    rank = np.where(answered, random.random(answered.shape), 2.0).argsort(axis=0).argsort(axis=0)
+    chosen: NDArray[np.bool_] = answered & (rank < number)
+    return chosen
+
+
+@dataclass(frozen=True)
+class HiddenAnswers:
+    """A table of which some answers were hidden."""
+
+    full: Answers
+    """The table as it was."""
+    kept: Answers
+    """The table without the hidden answers."""
+    rows: Index
+    """The rows that had answers hidden."""
+
+    @property
+    def hidden(self) -> Answers:
+        """The hidden answers alone."""
+        codes = np.where(
+            self.kept.codes == self.kept.blank, self.full.codes, self.full.codes.dtype.type(self.kept.blank)
+        )
+        return Answers(codes, np.where(np.isnan(self.kept.numbers), self.full.numbers, np.float32(np.nan)))
+
+    def loss(self, rbm: RBM, workers: Workers) -> float:
+        """Minus the mean log-probability of a hidden answer, given the posterior of what was kept."""
+
+        def of(own: Index) -> tuple[float, int]:
+            part = HiddenAnswers(self.full.take(own), self.kept.take(own), own)
+            every = np.arange(len(own))
+            kept, hidden = (rbm.visible.load(a, every, rbm.dtype) for a in (part.kept, part.hidden))
+            log_prob = rbm.log_prob_given(hidden, rbm.posterior(rbm.features(kept)))
+            return float(log_prob.sum(dtype=np.float64)), int(rbm.visible.answered(hidden).sum())
+
+        parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
+        return -sum(p for p, _ in parts) / max(1, sum(n for _, n in parts))
+
+
+@dataclass
+class Patience:
+    """Lower the rate when the loss has not fallen for some epochs, and stop when lowering no longer helps."""
+
+    epochs: int
+    drops: int = 2
+    """How often the rate is lowered before stopping."""
+    factor: float = 0.3
+    best: float = np.inf
+    vector: Array | None = None
+    """The parameters at the best epoch."""
+    waited: int = 0
+
+    def see(self, loss: float, vector: Array) -> str:
+        """Judge an epoch: "better", "wait", "lower" (go on from the best, slower) or "stop"."""
+        if loss < self.best - 1e-5:
+            self.best, self.vector, self.waited = loss, vector.copy(), 0
+            return "better"
+        self.waited += 1
+        if self.waited < self.epochs:
+            return "wait"
+        self.waited = 0
+        self.drops -= 1
+        return "lower" if self.drops >= 0 else "stop"

@@ -1,0 +1,208 @@
+"""The training loop: epochs of batches, with a way back from every step that goes wrong."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.training.engine import TreeSum, Workers, batches
+from mvrbm.training.objectives import CD, PCD, Batch, Objective
+from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
+from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
+from mvrbm.units.block import Array
+
+_TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features comes near
+_MOST_UNDONE = 8
+_LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+
+
+class DivergenceError(RuntimeError):
+    """Training went astray however small its steps."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train; the estimator documents each for its users."""
+
+    objective: str = "cd"
+    gibbs_steps: int = 1
+    missing: str = "ignore"
+    n_chains: int = 256
+    optimiser: str = "adam"
+    momentum: float = 0.0
+    learning_rate: float = 0.01
+    schedule: str = "constant"
+    l2: float = 0.0
+    batch_size: int = 256
+    max_epochs: int = 200
+    early_stopping: bool = True
+    hidden_share: float = 0.1
+    patience: int = 5
+    seed: int = 0
+    n_threads: int | None = None
+
+    def make_objective(self) -> Objective:
+        """The objective that the settings name."""
+        if self.objective == "pcd":
+            return PCD(self.seed, self.gibbs_steps, self.n_chains)
+        return CD(self.seed, self.gibbs_steps, self.missing)
+
+    def make_optimiser(self, size: int, dtype: np.dtype[np.floating]) -> Optimiser:
+        """The optimiser that the settings name."""
+        return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
+
+    def rate(self, epoch: int) -> float:
+        """The learning rate of an epoch by the schedule, before it is lowered for other reasons."""
+        if self.schedule == "constant":
+            return self.learning_rate
+        done = epoch / max(1, self.max_epochs)
+        return self.learning_rate * (1 - done if self.schedule == "linear" else 0.5 * (1 + math.cos(math.pi * done)))
+
+
+@dataclass
+class History:
+    """What happened in training."""
+
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    """For each epoch: the learning rate and, with early stopping, the loss on the answers hidden from training."""
+    undone: int = 0
+    """How often training was taken back to the start of an epoch because it went astray."""
+    stopped: str = "max_epochs"
+    """Why training ended: "max_epochs", "early_stopping" or "interrupted"."""
+
+
+Progress = Callable[[int, dict[str, Any]], None]
+
+
+def train(
+    rbm: RBM, answers: Answers, settings: Settings, weights: Array | None = None, progress: Progress | None = None
+) -> History:
+    """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends."""
+    return _Run(rbm, answers, settings, weights, progress).go()
+
+
+class _Run:
+    """One training run."""
+
+    def __init__(
+        self, rbm: RBM, answers: Answers, settings: Settings, weights: Array | None, progress: Progress | None
+    ) -> None:
+        self.rbm, self.settings, self.progress = rbm, settings, progress
+        self.hidden: HiddenAnswers | None = None
+        if settings.early_stopping and rbm.n_hidden:
+            self.hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS)
+        self.answers = self.hidden.kept if self.hidden else answers
+        self.weights = np.ones(answers.n_rows) if weights is None else weights
+        self.objective = settings.make_objective()
+        self.optimiser = settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype)
+        self.sum = TreeSum(rbm.parameters.vector)
+        steps = -(-answers.n_rows // settings.batch_size)
+        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)))
+        self.history = History()
+        self.slowed = 1.0
+        self.step = 0
+
+    def go(self) -> History:
+        """Run the epochs."""
+        good = self.rbm.parameters.vector.copy()
+        try:
+            with Workers(self.settings.n_threads) as self.workers:
+                for epoch in range(self.settings.max_epochs if self.rbm.n_hidden else 0):
+                    good = self._sound_epoch(epoch, good)
+                    if self.history.stopped != "max_epochs":
+                        break
+        except KeyboardInterrupt:
+            self.history.stopped = "interrupted"
+            warnings.warn(
+                f"training was interrupted: the model is that of epoch {len(self.history.epochs)}", stacklevel=4
+            )
+        except BaseException:
+            self._go_back(good)
+            raise
+        if self.patience.vector is not None:
+            good = self.patience.vector
+        self._go_back(good)
+        return self.history
+
+    def _go_back(self, vector: Array) -> None:
+        self.rbm.parameters.vector[:] = vector
+        self.rbm.refresh()
+
+    def _sound_epoch(self, epoch: int, good: Array) -> Array:
+        """Run an epoch, again and slower if it goes astray, and return the parameters it ends with."""
+        while True:
+            rate = self.settings.rate(epoch) * self.slowed
+            loss = self._loss() if self._epoch(epoch, rate) else math.nan
+            if math.isfinite(loss) and self._is_sound(self.rbm.parameters.vector):
+                break
+            self._go_back(good)
+            self.optimiser.reset()
+            self.history.undone += 1
+            self.slowed *= 0.3
+            if self.history.undone > _MOST_UNDONE:
+                raise DivergenceError(
+                    f"training diverged {self.history.undone} times, the last at a learning rate of {rate:.2g}; "
+                    "set a smaller learning_rate, or bound continuous questions that have extreme values (low=, high=)"
+                )
+        self._record(epoch, rate, loss)
+        return self.rbm.parameters.vector.copy()
+
+    def _record(self, epoch: int, rate: float, loss: float) -> None:
+        entry = {"learning_rate": rate} | ({"loss": loss} if self.hidden else {})
+        self.history.epochs.append(entry)
+        if self.progress:
+            self.progress(epoch, entry)
+        if not self.hidden:
+            return
+        verdict = self.patience.see(loss, self.rbm.parameters.vector)
+        if verdict == "lower":
+            self.slowed *= self.patience.factor
+            assert self.patience.vector is not None
+            self._go_back(self.patience.vector)
+            self.optimiser.reset()
+        elif verdict == "stop":
+            self.history.stopped = "early_stopping"
+
+    def _loss(self) -> float:
+        return self.hidden.loss(self.rbm, self.workers) if self.hidden else 0.0
+
+    @staticmethod
+    def _is_sound(values: NDArray[np.floating]) -> bool:
+        return bool(largest(values) < _TOO_LARGE)
+
+    def _epoch(self, epoch: int, rate: float) -> bool:
+        """One pass over the rows; False if it goes astray."""
+        for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.settings.batch_size):
+            weights = self.weights[rows]
+            total = weights.sum()
+            if total == 0:
+                continue
+            gradient = self._gradient(Batch(self.answers, rows, weights / total, self.step))
+            self.step += 1
+            self.optimiser.step(self.rbm.parameters.vector, gradient, rate)
+            self.sum.release(gradient)
+            self.rbm.refresh()
+            parameters = self.rbm.parameters
+            # what goes astray shows in the biases at once; the weights are looked at when the epoch is over
+            if not all(self._is_sound(v) for v in (parameters.joint[-1], parameters.U.copy(), parameters.base)):
+                return False
+        return True
+
+    def _gradient(self, batch: Batch) -> Array:
+        jobs = self.objective.jobs(self.rbm, batch)
+        for vector in self.workers.map(lambda job: job(self.sum.buffer()), jobs):
+            self.sum.add(vector)
+        gradient = self.sum.result()
+        out = self.rbm.parameters.like(gradient)
+        out.joint[-1, -1] = 0  # between the two rows of ones: no parameter
+        if self.settings.l2:
+            out.W[:] -= self.settings.l2 * self.rbm.parameters.W
+        return gradient
