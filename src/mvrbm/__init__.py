@@ -1,0 +1,18 @@
+"""One probability model for tables of mixed types: Mixed-Variate Restricted Boltzmann Machines."""
+
+from mvrbm.estimators import MVRBM
+from mvrbm.schema import Schema
+from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "MVRBM",
+    "Binary",
+    "Categorical",
+    "Continuous",
+    "Multicategorical",
+    "Ordinal",
+    "Ranking",
+    "Schema",
+]

@@ -1,0 +1,195 @@
+"""The model as scikit-learn knows models: `MVRBM`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mvrbm import encoding, inference
+from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.schema import Schema
+from mvrbm.summary import summarise
+from mvrbm.training import Settings, train
+from mvrbm.visible import Visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECIPES = {
+    "default": Settings(),
+    # what the paper leaves open (rate, epochs, batch) is ours
+    "paper": Settings(
+        optimiser="sgd", learning_rate=0.1, batch_size=100, max_epochs=50, early_stopping=False, objective="cd"
+    ),
+}
+_CHOICES = {
+    "objective": ("cd", "pcd"),
+    "missing": ("ignore", "hidden"),
+    "optimiser": ("adam", "sgd"),
+    "schedule": ("constant", "linear", "cosine"),
+}
+
+
+class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """One probability model over questions of every type, blanks anywhere.
+
+    Settings left at None are those of the recipe. "default" is ours; "paper" is the model and the training of Tran,
+    Phung and Venkatesh to the letter.
+
+    Parameters
+    ----------
+    n_hidden
+        Hidden units: the length of the vector that a person becomes. 0 is the baseline that knows only
+        how often each answer is given.
+    schema
+        The questions of the table.
+    recipe
+        "default" or "paper".
+    objective
+        "cd" (contrastive divergence) or "pcd" (with persistent chains).
+    gibbs_steps
+        Sweeps of a chain in each step.
+    missing
+        What a blank means in training: "ignore" leaves it out, "hidden" draws it given the answers. "pcd"
+        always draws it.
+    n_chains
+        Persistent chains.
+    optimiser, learning_rate, momentum, schedule, l2
+        "adam" or "sgd"; the size of its first steps; the momentum of "sgd"; how the rate goes on ("constant",
+        "linear" or "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights.
+    batch_size, max_epochs
+        Rows in a step, and the most passes over the table.
+    early_stopping, hidden_share, patience
+        Hide a share of the answers of up to 4,000 people from training; after `patience` epochs in which they
+        were not predicted better, lower the rate, and stop when that no longer helps. The parameters are those
+        of the best epoch.
+    unseen
+        What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
+    n_threads
+        Threads; None is one for each processor. Their number changes no bit of the result.
+    random_state
+        Seed: the same table, settings and seed give the same model.
+    verbose
+        1 prints a line for each epoch.
+
+    Examples
+    --------
+    >>> from mvrbm.datasets import make_survey
+    >>> frame, schema = make_survey(200, random_state=0)
+    >>> model = MVRBM(n_hidden=4, schema=schema, max_epochs=3, random_state=0).fit(frame)
+    >>> model.transform(frame).shape
+    (200, 4)
+
+    """
+
+    def __init__(
+        self,
+        n_hidden: int = 50,
+        *,
+        schema: Schema | None = None,
+        recipe: str = "default",
+        objective: str | None = None,
+        gibbs_steps: int | None = None,
+        missing: str | None = None,
+        n_chains: int | None = None,
+        optimiser: str | None = None,
+        learning_rate: float | None = None,
+        momentum: float | None = None,
+        schedule: str | None = None,
+        l2: float | None = None,
+        batch_size: int | None = None,
+        max_epochs: int | None = None,
+        early_stopping: bool | None = None,
+        hidden_share: float | None = None,
+        patience: int | None = None,
+        unseen: str = "error",
+        n_threads: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.schema = schema
+        self.recipe = recipe
+        self.objective = objective
+        self.gibbs_steps = gibbs_steps
+        self.missing = missing
+        self.n_chains = n_chains
+        self.optimiser = optimiser
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.schedule = schedule
+        self.l2 = l2
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.hidden_share = hidden_share
+        self.patience = patience
+        self.unseen = unseen
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: pd.DataFrame, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts."""
+        settings = self._settings()
+        if self.schema is None:
+            raise ValueError("MVRBM needs schema=Schema([...]), which says what each column of the table asks")
+        self.schema_ = self.schema.learn(X)
+        answers = encoding.encode(X, self.schema_, self.unseen)
+        self._fit_answers(answers, self._weights(X, sample_weight), settings)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> NDArray[np.float32]:
+        """The vector of each row: P(h = 1 | answers) of each hidden unit."""
+        check_is_fitted(self, "rbm_")
+        answers = encoding.encode(X, self.schema_, self.unseen)
+        return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
+
+    def _fit_answers(self, answers: Answers, weights: NDArray[np.float64] | None, settings: Settings) -> None:
+        questions = list(self.schema_)
+        visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
+        rbm = RBM.start(visible, self.n_hidden, settings.seed)
+        self.history_ = train(rbm, answers, settings, weights, self._say if self.verbose else None)
+        self.rbm_ = rbm
+
+    def _settings(self) -> Settings:
+        """The recipe with what was set by hand, once it is sure to make sense."""
+        if self.recipe not in RECIPES:
+            raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
+        if isinstance(self.n_hidden, bool) or self.n_hidden != int(self.n_hidden) or self.n_hidden < 0:
+            raise ValueError(f"n_hidden must be a whole number, 0 or more, not {self.n_hidden!r}")
+        given = {name: getattr(self, name) for name in Settings.__dataclass_fields__ if hasattr(self, name)}
+        given = {name: value for name, value in given.items() if value is not None}
+        for name, choices in _CHOICES.items():
+            if given.get(name, choices[0]) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given[name]!r}")
+        for name in ("gibbs_steps", "n_chains", "batch_size", "patience", "n_threads"):
+            if given.get(name, 1) < 1:
+                raise ValueError(f"{name} must be 1 or more, not {given[name]!r}")
+        for name in ("learning_rate", "l2", "max_epochs", "momentum"):
+            if not given.get(name, 0) >= 0:
+                raise ValueError(f"{name} must be 0 or more, not {given[name]!r}")
+        if not 0 < given.get("hidden_share", 0.1) < 1:
+            raise ValueError(f"hidden_share must lie between 0 and 1, not {given['hidden_share']!r}")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return replace(RECIPES[self.recipe], seed=seed, **given)
+
+    def _weights(self, X: pd.DataFrame, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return encoding.weights(X, self.schema_)
+        weights = np.asarray(sample_weight, np.float64)
+        if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+            raise ValueError(f"sample_weight must be {len(X)} finite numbers, 0 or more and not all 0")
+        return weights
+
+    def _say(self, epoch: int, entry: dict[str, float]) -> None:
+        said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())
+        print(f"epoch {epoch + 1}: {said}", file=sys.stderr)

@@ -1,0 +1,28 @@
+"""How far answers are from the truth, by type: the paper's six errors (section 4.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mvrbm.answers import Answers
+from mvrbm.training.engine import CHUNK, chunks_of
+from mvrbm.visible import Visible
+
+
+def errors_by_kind(visible: Visible, guess: Answers, truth: Answers) -> dict[str, float]:
+    """The error of each kind of question over the answers that are there in `truth`, as the kind defines it.
+
+    Binary and categorical: the share of wrong answers. Multicategorical: 1 - F1. Continuous: the root mean square in
+    standard deviations. Ordinal: the mean distance as a share of the scale. Ranking: the share of pairs in
+    the opposite order. A kind without any answer in `truth` is left out.
+    """
+    total = [np.zeros(0)] * len(visible.parts)
+    for rows in chunks_of(np.arange(truth.n_rows), CHUNK):
+        a, b = visible.load(guess, rows), visible.load(truth, rows)
+        for n, p in enumerate(visible.parts):
+            parts = p.block.errors(a.codes[p.codes], a.numbers[p.numbers], b.codes[p.codes], b.numbers[p.numbers])
+            total[n] = parts.sum(axis=0) + (total[n] if len(total[n]) else 0)
+    kinds = [p.block.questions[0].kind for p in visible.parts]
+    return {
+        kind: p.block.error(parts) for kind, p, parts in zip(kinds, visible.parts, total, strict=True) if parts.any()
+    }
