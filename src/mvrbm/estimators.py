@@ -66,7 +66,7 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "adam" or "sgd"; the size of its first steps; the momentum of "sgd"; how the rate goes on ("constant",
         "linear" or "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights.
     batch_size, max_epochs
-        Rows in a step, and the most passes over the table.
+        Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table.
     early_stopping, hidden_share, patience
         Hide a share of the answers of up to 4,000 people from training; after `patience` epochs in which they
         were not predicted better, lower the rate, and stop when that no longer helps. The parameters are those

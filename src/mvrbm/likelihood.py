@@ -22,7 +22,7 @@ _STATES = 1 << 12
 
 
 def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
-    """Log Z of the questions that the one row of `pattern` answers, by a sum over every state of the hidden units.
+    """log Z of the questions that the one row of `pattern` answers, by a sum over every state of the hidden units.
 
     Given h the questions are independent, so each state costs one product: Z = sum_h e^(w·h) prod_i Z_i(U + W h).
     """
@@ -54,7 +54,7 @@ class LogZ:
 
 
 def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, seed: int = 0) -> LogZ:
-    """Log Z of the questions that the one row of `pattern` answers, by annealed importance sampling (Neal, 2001).
+    """log Z of the questions that the one row of `pattern` answers, by annealed importance sampling (Neal, 2001).
 
     Chains start from the machine without hidden units that has the marginals of the data, whose Z is known, and pass
     through machines between it and this one: biases and base parameters move in a straight line, the hidden
@@ -107,7 +107,8 @@ class _Path:
         """One sweep of the machine at beta, from the inputs of its hidden units."""
         rbm = self._rbm
         H = with_ones(rbm.n_hidden, a.shape[1], rbm.dtype)
-        hidden.posterior((beta * a).astype(rbm.dtype), H[:-1])
+        np.multiply(a, beta, out=H[:-1])
+        hidden.sigmoid(H[:-1])
         H = rbm.draw_hidden(H, stream)
         coupling = rbm.parameters.W @ H[:-1]
         z = self.biases(beta)[:, None] + rbm.dtype.type(beta) * coupling
@@ -115,6 +116,6 @@ class _Path:
 
 
 def log_likelihood(rbm: RBM, chunk: Chunk, log_z: float | Array) -> Array:
-    """Log P of each person's answers, given log Z of the questions that they answer."""
+    """log P of each person's answers, given log Z of the questions that they answer."""
     result: Array = -rbm.free_energy(chunk).astype(np.float64) - log_z
     return result

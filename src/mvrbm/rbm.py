@@ -72,6 +72,7 @@ class RBM:
     def refresh(self) -> None:
         """Take note that the parameters were changed in place."""
         self.theta = self.visible.natural(self.parameters.base)
+        self.theta_slope = self.visible.natural_slope(self.parameters.base)
 
     def features(self, chunk: Chunk, X: Array | None = None) -> Array:
         """x(v) over a row of ones."""
@@ -81,7 +82,7 @@ class RBM:
         return X
 
     def hidden_inputs(self, X: Array, out: Array | None = None) -> Array:
-        """W + W^T x, (hidden, people)."""
+        """w + W^T x, (hidden, people)."""
         result: Array = np.matmul(self.parameters.joint[:, :-1].T, X, out=out)
         return result
 
@@ -89,7 +90,7 @@ class RBM:
         """P(h = 1 | v) (paper Eq. 3) over a row of ones."""
         H = np.empty((self.n_hidden + 1, X.shape[1]), self.dtype) if H is None else H
         self.hidden_inputs(X, H[:-1])
-        hidden.posterior(H[:-1], H[:-1])
+        hidden.sigmoid(H[:-1])
         H[-1] = 1
         return H
 
@@ -101,7 +102,7 @@ class RBM:
         return out
 
     def visible_inputs(self, H: Array, out: Array | None = None) -> Array:
-        """Z = U + W h, (features, people)."""
+        """z = U + W h, (features, people)."""
         result: Array = np.matmul(self.parameters.joint[:-1], H, out=out)
         return result
 
@@ -143,5 +144,5 @@ class RBM:
         return chunk
 
     def log_prob_given(self, chunk: Chunk, H: Array) -> Array:
-        """Log P(answer | h) of each question (paper Eq. 4), (questions, people)."""
+        """log P(answer | h) of each question (paper Eq. 4), (questions, people)."""
         return self.visible.log_prob(chunk, self.visible_inputs(H), self.theta)

@@ -105,8 +105,8 @@ class Visible:
         """The chunk of some rows of a table."""
         codes = np.empty((len(self.code_columns), len(rows)), np.int32)
         chunks.gather_codes(answers.codes, rows, self.code_columns, codes)
-        numbers = answers.numbers[rows[:, None], self.number_columns].T.astype(dtype)
-        return Chunk(codes, np.ascontiguousarray(numbers))
+        numbers = np.ascontiguousarray(answers.numbers[rows].T[self.number_columns], dtype)
+        return Chunk(codes, numbers)
 
     def store(self, chunk: Chunk, answers: Answers, rows: Index) -> None:
         """Write a chunk into some rows of a table."""
@@ -130,11 +130,12 @@ class Visible:
         """t(v), (base statistics, people)."""
         t = np.empty((self.n_base, chunk.n_rows), chunk.numbers.dtype)
         for block, codes, numbers, own in self._split(chunk, "base"):
-            block.base_statistics(codes, numbers, t[own])
+            if block.n_base:
+                block.base_statistics(codes, numbers, t[own])
         return t
 
     def natural(self, base: Array) -> Array:
-        """Theta from the base parameters that are learnt."""
+        """theta from the base parameters that are learnt."""
         return self._each_base(base, "natural")
 
     def natural_slope(self, base: Array) -> Array:
@@ -142,7 +143,8 @@ class Visible:
         return self._each_base(base, "natural_slope")
 
     def _each_base(self, base: Array, method: str) -> Array:
-        return np.concatenate([getattr(p.block, method)(base[p.base]) for p in self.parts])
+        found = [getattr(p.block, method)(base[p.base]) for p in self.parts if p.block.n_base]
+        return np.concatenate(found) if found else base
 
     def sample(self, z: Array, theta: Array, stream: Stream, scratch: Any = None) -> Chunk:
         """Answers to every question, drawn given the inputs z."""
@@ -174,7 +176,7 @@ class Visible:
         return out
 
     def log_prob(self, chunk: Chunk, z: Array, theta: Array) -> Array:
-        """Log P(answer | z) of each question, (questions, people); 0 where there is no answer."""
+        """log P(answer | z) of each question, (questions, people); 0 where there is no answer."""
         score = np.add.reduceat(self.features(chunk) * z, self.feature_start, axis=0)
         if self.n_base:
             np.add.at(score, self.base_question, self.base_statistics(chunk) * theta[:, None])

@@ -13,11 +13,13 @@ from mvrbm.kernels.compile import kernel
 def gather_codes(codes: Any, rows: Any, columns: Any, out: Any) -> None:
     """out[c, b] = the code in column c of row b, or -1 for a blank."""
     blank = codes.dtype.type(-1)  # the largest value of an unsigned type
-    for b in range(len(rows)):
-        row = codes[rows[b]]
-        for c in range(len(columns)):
-            code = row[columns[c]]
-            out[c, b] = np.int32(-1) if code == blank else np.int32(code)
+    # unsigned, so that no index is looked at for being negative
+    flat, first = codes.ravel(), (rows * codes.shape[1]).astype(np.uint64)
+    for c in range(len(columns)):  # in this order writes are consecutive, and 64 columns share each line that is read
+        line, column = out[c], np.uint64(columns[c])
+        for b in range(len(first)):
+            code = flat[first[b] + column]
+            line[b] = np.int32(-1) if code == blank else np.int32(code)
 
 
 @kernel

@@ -9,17 +9,17 @@ from mvrbm.kernels.compile import exp, kernel
 
 
 @kernel
-def posterior(a: Any, p: Any) -> None:
-    """P = sigmoid(a), elementwise; p may be a."""
+def sigmoid(a: Any) -> None:
+    """Replace a by 1 / (1 + e^-a); in place, since LLVM does not vectorise what may overlap."""
     one = a.dtype.type(1)
     for k in range(a.shape[0]):
         for b in range(a.shape[1]):
-            p[k, b] = one / (one + exp(-a[k, b]))
+            a[k, b] = one / (one + exp(-a[k, b]))
 
 
 @kernel
 def draw(p: Any, u: Any, h: Any) -> None:
-    """H = 1 where u < p, else 0."""
+    """h = 1 where u < p, else 0."""
     one, zero = h.dtype.type(1), h.dtype.type(0)
     for k in range(p.shape[0]):
         for b in range(p.shape[1]):

@@ -12,7 +12,7 @@ from mvrbm.kernels.compile import exp, kernel
 
 @kernel
 def features(codes: Any, x: Any) -> None:
-    """X = the code; 0 where it is blank."""
+    """x = the code; 0 where it is blank."""
     zero = x.dtype.type(0)
     for j in range(codes.shape[0]):
         for b in range(codes.shape[1]):
@@ -21,7 +21,7 @@ def features(codes: Any, x: Any) -> None:
 
 @kernel
 def sample(z: Any, u: Any, codes: Any) -> None:
-    """Code = 1 with probability sigmoid(z)."""
+    """code = 1 with probability sigmoid(z)."""
     one = z.dtype.type(1)
     for j in range(z.shape[0]):
         for b in range(z.shape[1]):

@@ -24,7 +24,7 @@ def _largest(logits: Any, s: int, m: int, top: Any) -> None:
 
 @kernel
 def sample(logits: Any, start: Any, size: Any, u: Any, codes: Any) -> None:
-    """Code = the first level at which the running sum of probabilities passes u."""
+    """code = the first level at which the running sum of probabilities passes u."""
     n = logits.shape[1]
     top, total = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
     running = np.empty((size.max() if len(size) else 0, n), logits.dtype)
@@ -46,7 +46,7 @@ def sample(logits: Any, start: Any, size: Any, u: Any, codes: Any) -> None:
 
 @kernel
 def probabilities(logits: Any, start: Any, size: Any, p: Any) -> None:
-    """P = softmax of each unit's logits; p may be logits."""
+    """p = softmax of each unit's logits; p may be logits."""
     n = logits.shape[1]
     top, total = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
     for q in range(len(start)):
@@ -92,7 +92,7 @@ def one_hot(codes: Any, start: Any, size: Any, x: Any) -> None:
 
 @kernel
 def mask(codes: Any, start: Any, size: Any, p: Any) -> None:
-    """P = 0 where the unit is blank."""
+    """p = 0 where the unit is blank."""
     zero = p.dtype.type(0)
     for q in range(len(start)):
         for level in range(start[q], start[q] + size[q]):
@@ -102,7 +102,7 @@ def mask(codes: Any, start: Any, size: Any, p: Any) -> None:
 
 @kernel
 def apply(indptr: Any, indices: Any, values: Any, y: Any, out: Any) -> None:
-    """Out += A y for a sparse matrix A in compressed rows, y and out with people in columns."""
+    """out += A y for a sparse matrix A in compressed rows, y and out with people in columns."""
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
             value, row = values[e], y[indices[e]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
 from types import TracebackType
 from typing import TypeVar
 
@@ -25,6 +26,10 @@ BLOCK = 4096
 """Rows that stay together on disk; an epoch visits blocks in random order."""
 POOL = 16
 """Blocks whose rows are shuffled together, so that a sorted file gives mixed batches."""
+
+_SWITCH = 1e-4
+"""Seconds after which a thread that waits for the interpreter gets it. By default 5 ms, several chunks long: the thread
+that holds it lets go for each kernel, but is back before the other has woken up."""
 
 
 def chunk_size(batch_size: int) -> int:
@@ -103,32 +108,67 @@ class TreeSum:
 
 
 class Workers:
-    """Threads that take chunks through a step, each with single-threaded matrix products."""
+    """Threads that take chunks through a step, each with single-threaded matrix products.
+
+    The calling thread works too, and the others wait on a plain queue: a batch may take less than a millisecond, of which
+    an executor with its futures would spend a third.
+    """
 
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or os.cpu_count() or 1
+        self._rounds: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._helpers: list[threading.Thread] = []
 
     def __enter__(self) -> Workers:
         self._limits = threadpool_limits(limits=1, user_api="blas")
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+        self._interval = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._interval, _SWITCH))
+        self._helpers = [threading.Thread(target=self._help, daemon=True) for _ in range(self.n_threads - 1)]
+        for helper in self._helpers:
+            helper.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        for _ in self._helpers:
+            self._rounds.put(None)
+        for helper in self._helpers:
+            helper.join()
+        sys.setswitchinterval(self._interval)
         self._limits.restore_original_limits()
 
-    def map(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """The results in the order of the items, with few of them under way at once."""
-        if self._pool is None:
-            yield from map(work, items)
-            return
-        waiting: deque[Future[R]] = deque()
-        for item in items:
-            waiting.append(self._pool.submit(work, item))
-            if len(waiting) > 2 * self.n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    def _help(self) -> None:
+        while (share := self._rounds.get()) is not None:
+            try:
+                share()
+                self._done.put(None)
+            except BaseException as error:  # the calling thread raises it
+                self._done.put(error)
+
+    def map(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+        """The results in the order of the items, a few for each thread at a time."""
+        for few in (items[i : i + 4 * self.n_threads] for i in range(0, len(items), 4 * self.n_threads)):
+            yield from self._round(work, few)
+
+    def _round(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        results: dict[int, R] = {}
+        left = iter(enumerate(items))  # a step of it is one bytecode, so no two threads take the same item
+
+        def share() -> None:
+            # a run that goes astray is found out by its parameters, and needs no warning from each of its operations
+            with np.errstate(all="ignore"):
+                for place, item in left:
+                    results[place] = work(item)
+
+        helpers = min(len(self._helpers), len(items) - 1)
+        for _ in range(helpers):
+            self._rounds.put(share)
+        try:
+            share()
+        finally:  # even if this thread was interrupted, the others end their items before anything is undone
+            errors = [error for error in (self._done.get() for _ in range(helpers)) if error is not None]
+        if errors:
+            raise errors[0]
+        return [results[place] for place in range(len(items))]

@@ -76,8 +76,7 @@ def add_statistics(
         np.matmul(X, H.T, out=work.product)
         out.joint += work.product
     if rbm.visible.n_base:
-        slope = rbm.visible.natural_slope(rbm.parameters.base)
-        out.base += slope * (rbm.visible.base_statistics(chunk) @ scale)
+        out.base += rbm.theta_slope * (rbm.visible.base_statistics(chunk) @ scale)
 
 
 class CD(Objective):

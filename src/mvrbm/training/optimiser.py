@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from mvrbm.kernels.compile import kernel
+from mvrbm.training.engine import Workers
 from mvrbm.units.block import Array
+
+_LEAST_SHARE = 1 << 16  # parameters for a thread: below, sharing costs more than it saves
 
 
 @kernel
@@ -57,9 +60,20 @@ class Optimiser(ABC):
         self.state[:] = 0
         self.steps = 0
 
+    def step(self, parameters: Array, gradient: Array, rate: float, workers: Workers | None = None) -> None:
+        """Move the parameters uphill, in place; each parameter moves by itself, so threads may share them out."""
+        self.steps += 1
+        n_shares = 1 if workers is None else min(workers.n_threads, parameters.size // _LEAST_SHARE)
+        if workers is None or n_shares < 2:
+            self._move(slice(None), parameters, gradient, rate)
+            return
+        size = -(-parameters.size // n_shares // 1024) * 1024  # whole registers hold the same parameters, however shared
+        shares = [slice(i, i + size) for i in range(0, parameters.size, size)]
+        for _ in workers.map(lambda own: self._move(own, parameters, gradient, rate), shares):
+            pass
+
     @abstractmethod
-    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
-        """Move the parameters uphill, in place."""
+    def _move(self, own: slice, parameters: Array, gradient: Array, rate: float) -> None: ...
 
 
 class SGD(Optimiser):
@@ -71,9 +85,9 @@ class SGD(Optimiser):
         super().__init__(size, dtype)
         self._momentum = dtype.type(momentum)
 
-    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
-        self.steps += 1
-        _sgd(parameters, gradient, self.state[0], parameters.dtype.type(rate), self._momentum)
+    def _move(self, own: slice, parameters: Array, gradient: Array, rate: float) -> None:
+        rate_, velocity = parameters.dtype.type(rate), self.state[0]
+        _sgd(parameters[own], gradient[own], velocity[own], rate_, self._momentum)
 
 
 class Adam(Optimiser):
@@ -82,12 +96,11 @@ class Adam(Optimiser):
     n_vectors = 2
     keep = (0.9, 0.999)
 
-    def step(self, parameters: Array, gradient: Array, rate: float) -> None:
-        self.steps += 1
+    def _move(self, own: slice, parameters: Array, gradient: Array, rate: float) -> None:
         keep_1, keep_2 = self.keep
         # both bias corrections in one factor of the rate
         unbias = math.sqrt(1 - keep_2**self.steps)
         rate *= unbias / (1 - keep_1**self.steps)
         as_ = parameters.dtype.type
-        first, second = self.state
-        _adam(parameters, gradient, first, second, as_(rate), as_(keep_1), as_(keep_2), as_(1e-8 * unbias))
+        first, second = self.state[:, own]
+        _adam(parameters[own], gradient[own], first, second, as_(rate), as_(keep_1), as_(keep_2), as_(1e-8 * unbias))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
 from mvrbm.rbm import RBM
@@ -20,6 +19,7 @@ from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
 
 _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features comes near
+_TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
 
@@ -41,7 +41,7 @@ class Settings:
     learning_rate: float = 0.01
     schedule: str = "constant"
     l2: float = 0.0
-    batch_size: int = 256
+    batch_size: int | None = None
     max_epochs: int = 200
     early_stopping: bool = True
     hidden_share: float = 0.1
@@ -58,6 +58,10 @@ class Settings:
     def make_optimiser(self, size: int, dtype: np.dtype[np.floating]) -> Optimiser:
         """The optimiser that the settings name."""
         return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
+
+    def rows_in_batch(self, n_rows: int) -> int:
+        """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
+        return self.batch_size or int(np.clip(n_rows // 50, 64, 512))
 
     def rate(self, epoch: int) -> float:
         """The learning rate of an epoch by the schedule, before it is lowered for other reasons."""
@@ -104,7 +108,8 @@ class _Run:
         self.objective = settings.make_objective()
         self.optimiser = settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype)
         self.sum = TreeSum(rbm.parameters.vector)
-        steps = -(-answers.n_rows // settings.batch_size)
+        self.batch_size = settings.rows_in_batch(answers.n_rows)
+        steps = -(-answers.n_rows // self.batch_size)
         self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)))
         self.history = History()
         self.slowed = 1.0
@@ -141,7 +146,7 @@ class _Run:
         while True:
             rate = self.settings.rate(epoch) * self.slowed
             loss = self._loss() if self._epoch(epoch, rate) else math.nan
-            if math.isfinite(loss) and self._is_sound(self.rbm.parameters.vector):
+            if math.isfinite(loss) and largest(self.rbm.parameters.vector) < _TOO_LARGE:
                 break
             self._go_back(good)
             self.optimiser.reset()
@@ -174,26 +179,26 @@ class _Run:
     def _loss(self) -> float:
         return self.hidden.loss(self.rbm, self.workers) if self.hidden else 0.0
 
-    @staticmethod
-    def _is_sound(values: NDArray[np.floating]) -> bool:
-        return bool(largest(values) < _TOO_LARGE)
+    def _is_sound(self) -> bool:
+        """Whether the biases are still sane: what goes astray shows there at once, and they are few."""
+        parameters = self.rbm.parameters
+        biases = max(largest(parameters.joint[-1]), largest(parameters.U.copy()))
+        return biases < _TOO_LARGE and largest(parameters.base) < _TOO_LARGE_LOG
 
     def _epoch(self, epoch: int, rate: float) -> bool:
         """One pass over the rows; False if it goes astray."""
-        for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.settings.batch_size):
+        for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.batch_size):
             weights = self.weights[rows]
             total = weights.sum()
             if total == 0:
                 continue
             gradient = self._gradient(Batch(self.answers, rows, weights / total, self.step))
             self.step += 1
-            self.optimiser.step(self.rbm.parameters.vector, gradient, rate)
+            self.optimiser.step(self.rbm.parameters.vector, gradient, rate, self.workers)
             self.sum.release(gradient)
-            self.rbm.refresh()
-            parameters = self.rbm.parameters
-            # what goes astray shows in the biases at once; the weights are looked at when the epoch is over
-            if not all(self._is_sound(v) for v in (parameters.joint[-1], parameters.U.copy(), parameters.base)):
+            if not self._is_sound():
                 return False
+            self.rbm.refresh()
         return True
 
     def _gradient(self, batch: Batch) -> Array:

@@ -90,7 +90,7 @@ class Block(ABC):
         """Write t(v); a type without base parameters has none."""
 
     def natural(self, base: Array) -> Array:
-        """Theta from the parameters that are learnt."""
+        """theta from the parameters that are learnt."""
         return base
 
     def natural_slope(self, base: Array) -> Array:

@@ -43,7 +43,8 @@ class IndicatorBlock(Block):
         indicators.sample(z, u, codes)
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
-        hidden.posterior(z, x)
+        x[:] = z
+        hidden.sigmoid(x)
         x *= codes >= 0
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:

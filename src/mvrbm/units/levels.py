@@ -131,8 +131,7 @@ class LevelBlock(Block):
             self._to_features(self._one_hot(codes, x.dtype), x)
 
     def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:
-        if self.n_base:
-            self._to_base(self._one_hot(codes, t.dtype), t)
+        self._to_base(self._one_hot(codes, t.dtype), t)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
         levels.sample(self._logits(z, theta), self.level_start, self.size, u, codes)

@@ -1,0 +1,312 @@
+"""The training loop: same bits on any number of threads, a best epoch that is kept, a way back from every accident."""
+
+import math
+import signal
+import warnings
+
+import numpy as np
+import pytest
+from oracle import CASES, machine, questions_of, random_answers
+
+import mvrbm
+from mvrbm.datasets import make_survey
+from mvrbm.encoding import encode
+from mvrbm.rbm import RBM
+from mvrbm.summary import summarise
+from mvrbm.training import DivergenceError, Settings, engine, train
+from mvrbm.training.optimiser import SGD, Adam, largest
+from mvrbm.training.stopping import Patience, hide
+from mvrbm.units import KINDS
+from mvrbm.visible import Visible
+
+
+def start(answers, questions, n_hidden=8, seed=0):
+    return RBM.start(Visible(questions, summarise(answers, questions)), n_hidden, seed)
+
+
+@pytest.fixture(scope="module")
+def survey():
+    frame, schema = make_survey(900, random_state=3)
+    return encode(frame, schema), list(schema)
+
+
+def test_every_kind_of_question_is_in_a_case():
+    """A type that is added must be added to the cases of the oracle, and so to every test that runs over them."""
+    covered = {type(q) for case in CASES for q in questions_of(case)}
+    assert covered == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"objective": "cd"},
+        {"objective": "cd", "gibbs_steps": 2, "missing": "hidden", "optimiser": "sgd", "momentum": 0.5},
+        {"objective": "pcd", "n_chains": 100},
+    ],
+)
+def test_the_number_of_threads_changes_no_bit(survey, settings):
+    answers, questions = survey
+    weights = np.random.default_rng(0).random(answers.n_rows) + 0.5
+    found = {}
+    for n_threads in (1, 2, 4):
+        rbm = start(answers, questions, n_hidden=1200)
+        assert rbm.parameters.vector.size > 2 * 65536  # large enough for the optimiser's work to be shared
+        history = train(
+            rbm,
+            answers,
+            Settings(**settings, max_epochs=2, batch_size=300, learning_rate=0.005, n_threads=n_threads, seed=7),
+            weights,
+        )
+        found[n_threads] = (rbm.parameters.vector.copy(), history)
+    for n_threads in (2, 4):
+        np.testing.assert_array_equal(found[1][0], found[n_threads][0])
+        assert found[1][1] == found[n_threads][1]
+
+
+def test_another_seed_gives_another_model(survey):
+    answers, questions = survey
+    vectors = []
+    for seed in (0, 1):
+        rbm = start(answers, questions, seed=5)
+        train(rbm, answers, Settings(max_epochs=1, seed=seed))
+        vectors.append(rbm.parameters.vector.copy())
+    assert (vectors[0] != vectors[1]).mean() > 0.9
+
+
+@pytest.mark.parametrize("n_rows", [1, 50, 64, 65, 700])
+def test_an_epoch_visits_each_row_once(monkeypatch, n_rows):
+    monkeypatch.setattr(engine, "BLOCK", 16)
+    monkeypatch.setattr(engine, "POOL", 4)
+    seen = [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
+    assert sorted(sum(seen, [])) == list(range(n_rows))
+    assert all(len(rows) == 50 for rows in seen[:-1])
+    assert seen == [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
+    if n_rows == 700:
+        assert seen != [list(rows) for rows in engine.batches(3, 6, n_rows, 50)]
+        assert len({row // 16 for row in seen[0]}) == 4  # a batch mixes the blocks of a pool
+
+
+@pytest.mark.parametrize("n", range(1, 20))
+def test_a_sum_has_the_shape_of_a_tree(n):
+    values = np.random.default_rng(n).standard_normal((n, 5)).astype(np.float32)
+
+    def tree(parts):
+        """The largest power of two on the left, each half alike; then what is left, from the right."""
+        if len(parts) == 1:
+            return parts[0]
+        half = 1 << (len(parts) - 1).bit_length() - 1
+        return tree(parts[:half]) + tree(parts[half:])
+
+    total = engine.TreeSum(values[0])
+    for row in values:
+        buffer = total.buffer()
+        buffer[:] = row
+        total.add(buffer)
+    np.testing.assert_array_equal(total.result(), tree(list(values)))
+
+
+def test_workers_give_results_in_order_and_raise_what_a_thread_raises():
+    with engine.Workers(3) as workers:
+        assert list(workers.map(lambda i: i * i, range(100))) == [i * i for i in range(100)]
+
+        def fail(i):
+            if i == 7:
+                raise ZeroDivisionError("seven")
+            return i
+
+        with pytest.raises(ZeroDivisionError, match="seven"):
+            list(workers.map(fail, range(20)))
+        assert list(workers.map(str, range(3))) == ["0", "1", "2"]  # they still work
+
+
+def test_hidden_answers_are_whole_questions_and_gone_from_the_training_table(survey):
+    answers, questions = survey
+    visible = Visible(questions, summarise(answers, questions))
+    split = hide(answers, visible, 0.25, seed=1, most_rows=600)
+    assert len(split.rows) == 600
+    untouched = np.setdiff1d(np.arange(answers.n_rows), split.rows)
+    np.testing.assert_array_equal(split.kept.codes[untouched], answers.codes[untouched])
+    every = np.arange(answers.n_rows)
+    full, kept, hidden = (visible.load(a, every) for a in (split.full, split.kept, split.hidden))
+    assert not ((kept.codes >= 0) & (hidden.codes >= 0)).any()
+    np.testing.assert_array_equal(np.maximum(kept.codes, hidden.codes), full.codes)
+    a, b, c = (visible.answered(chunk) for chunk in (full, kept, hidden))
+    assert not (b & c).any()
+    assert ((b | c) == a).all()
+    share = c[:, split.rows].sum() / a[:, split.rows].sum()
+    assert abs(share - 0.25) < 0.01
+    assert (abs(c[:, split.rows].sum(axis=0) - 0.25 * a[:, split.rows].sum(axis=0)) < 1).all()
+
+
+def test_the_best_epoch_is_kept(survey):
+    answers, questions = survey
+    rbm = start(answers, questions, n_hidden=40)
+    history = train(rbm, answers, Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50))
+    losses = [epoch["loss"] for epoch in history.epochs]
+    assert history.stopped == "early_stopping"
+    assert np.argmin(losses) < len(losses) - 1
+    assert len({epoch["learning_rate"] for epoch in history.epochs}) == 3  # lowered twice before it stopped
+    split = hide(answers, rbm.visible, 0.1, 0, 4000)
+    with engine.Workers(1) as workers:
+        assert split.loss(rbm, workers) == pytest.approx(min(losses), rel=1e-6)
+        assert min(losses) < split.loss(start(answers, questions, n_hidden=0), workers) - 0.02
+
+
+def test_patience():
+    judge = Patience(2, drops=1)
+    vector = np.zeros(1)
+    assert [judge.see(loss, vector) for loss in (3.0, 2.0, 2.5, 2.4, 1.9, 2.0, 2.0)] == [
+        "better",
+        "better",
+        "wait",
+        "lower",
+        "better",
+        "wait",
+        "stop",
+    ]
+
+
+def continuous_problem(n_rows=400):
+    rng = np.random.default_rng(0)
+    questions = [mvrbm.Continuous(f"n{i}") for i in range(6)]
+    numbers = rng.standard_t(2, (n_rows, 6)) + 3 * rng.standard_normal((n_rows, 1))
+    answers = random_answers(questions, n_rows, 0)
+    answers.numbers[:] = numbers
+    return answers, questions
+
+
+@pytest.mark.parametrize("early_stopping", [True, False])
+def test_a_run_that_diverges_is_taken_back_and_slowed_down(early_stopping):
+    answers, questions = continuous_problem()
+    rbm = start(answers, questions, n_hidden=20)
+    settings = Settings(optimiser="sgd", learning_rate=20.0, max_epochs=4, early_stopping=early_stopping, patience=9)
+    history = train(rbm, answers, settings)
+    assert history.undone > 0
+    assert len(history.epochs) == 4
+    assert history.epochs[-1]["learning_rate"] < 20
+    assert largest(rbm.parameters.vector) < 1e4
+
+
+def test_a_run_that_cannot_be_saved_says_so_and_leaves_finite_parameters():
+    answers, questions = continuous_problem()
+    rbm = start(answers, questions, n_hidden=20)
+    before = rbm.parameters.vector.copy()
+    with pytest.raises(DivergenceError, match="learning_rate"):
+        train(rbm, answers, Settings(optimiser="sgd", learning_rate=1e9, max_epochs=4))
+    np.testing.assert_array_equal(rbm.parameters.vector, before)
+
+
+def test_an_error_in_the_middle_leaves_the_last_whole_epoch(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    kept = []
+
+    def progress(epoch, entry):
+        kept.append(rbm.parameters.vector.copy())
+        if epoch == 1:
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="disk"):
+        train(rbm, answers, Settings(max_epochs=5, early_stopping=False), progress=progress)
+    np.testing.assert_array_equal(rbm.parameters.vector, kept[0])
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.11, 0.17])
+def test_ctrl_c_leaves_the_model_of_the_last_whole_epoch(survey, delay):
+    """The interrupt comes from outside, wherever training is at that moment."""
+    answers, questions = survey
+    rbm = start(answers, questions, n_hidden=30)
+    train(start(answers, questions, n_hidden=30), answers, Settings(max_epochs=1, early_stopping=False))  # compile
+    vectors = [rbm.parameters.vector.copy()]
+
+    def progress(epoch, entry):
+        vectors.append(rbm.parameters.vector.copy())
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        with pytest.warns(UserWarning, match="interrupted: the model is that of epoch"):
+            history = train(rbm, answers, Settings(max_epochs=10**6, early_stopping=False), progress=progress)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert history.stopped == "interrupted"
+    np.testing.assert_array_equal(rbm.parameters.vector, vectors[len(history.epochs)])
+
+
+def test_sgd_and_adam_against_their_definitions():
+    rng = np.random.default_rng(0)
+    gradients = rng.standard_normal((5, 40))
+    for make in (lambda: SGD(40, np.dtype(float), momentum=0.7), lambda: Adam(40, np.dtype(float))):
+        optimiser, theta = make(), np.ones(40)
+        expected, velocity, first, second = np.ones(40), np.zeros(40), np.zeros(40), np.zeros(40)
+        for n, g in enumerate(gradients, 1):
+            optimiser.step(theta, g, 0.1)
+            velocity = 0.7 * velocity + 0.1 * g
+            first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
+            adam = 0.1 * (first / (1 - 0.9**n)) / (np.sqrt(second / (1 - 0.999**n)) + 1e-8)
+            expected += velocity if isinstance(optimiser, SGD) else adam
+            np.testing.assert_allclose(theta, expected, rtol=1e-12)
+
+
+def test_schedules():
+    def rates(schedule):
+        return [Settings(schedule=schedule, max_epochs=4, learning_rate=1.0).rate(epoch) for epoch in range(4)]
+
+    assert rates("constant") == [1, 1, 1, 1]
+    assert rates("linear") == [1, 0.75, 0.5, 0.25]
+    assert rates("cosine") == pytest.approx([1, 0.5 + math.sqrt(0.125), 0.5, 0.5 - math.sqrt(0.125)])
+
+
+def test_largest_sees_what_is_not_finite():
+    assert largest(np.array([1.0, -3.0], np.float32)) == 3
+    assert largest(np.array([1.0, np.nan], np.float32)) == math.inf
+    assert largest(np.array([-np.inf, 2.0], np.float32)) == math.inf
+
+
+def test_l2_shrinks_the_weights_and_leaves_the_biases(survey):
+    answers, questions = survey
+    sizes = []
+    for l2 in (0.0, 0.5):
+        rbm = start(answers, questions)
+        train(rbm, answers, Settings(max_epochs=20, l2=l2, early_stopping=False, optimiser="sgd", learning_rate=0.2))
+        sizes.append((np.square(rbm.parameters.W).mean(), np.square(rbm.parameters.U).mean()))
+    assert sizes[1][0] < 0.1 * sizes[0][0]
+    assert sizes[1][1] > 0.5 * sizes[0][1]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_without_hidden_units_the_model_has_the_datas_marginals(case):
+    """The mean of x over the answers there are equals its mean in the machine of those answers, blanks left out."""
+    rbm = machine(case)
+    questions = rbm.visible.questions
+    answers = random_answers(questions, 2000, 9, missing=0.3)
+    visible = Visible(questions, summarise(answers, questions), paper=case == "paper")
+    baseline = RBM.start(visible, 0, 0, dtype=np.float64)
+    chunk = visible.load(answers, np.arange(2000), np.float64)
+    z = np.repeat(baseline.parameters.U[:, None], 2000, axis=1)
+    mean, _ = visible.mean(z, baseline.theta, chunk)
+    np.testing.assert_allclose(mean.mean(axis=1), visible.features(chunk).mean(axis=1), atol=2e-3)
+
+
+def test_weights_in_the_marginals_count_rows(survey):
+    answers, questions = survey
+    times = np.random.default_rng(1).integers(0, 3, answers.n_rows)
+    weighted = summarise(answers, questions, times.astype(float))
+    repeated = summarise(answers.take(np.repeat(np.arange(answers.n_rows), times)), questions)
+    np.testing.assert_allclose(weighted.counts, repeated.counts)
+    np.testing.assert_allclose(weighted.moments, repeated.moments, rtol=1e-9)
+
+
+def test_a_batch_without_weight_is_passed_over(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    weights = np.zeros(answers.n_rows)
+    weights[5] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train(rbm, answers, Settings(max_epochs=2, batch_size=100), weights)
+    assert np.isfinite(rbm.parameters.vector).all()
