@@ -19,7 +19,7 @@ def statistics(rbm, chunk, scale):
     """The package's sum over people of x h^T, x, h and t, by parameter."""
     out = rbm.parameters.like(np.zeros_like(rbm.parameters.vector))
     X = rbm.features(chunk)
-    add_statistics(rbm, chunk, X, rbm.posterior(X), np.asarray(scale, rbm.dtype), out, None)
+    add_statistics(rbm, chunk, X, rbm.posterior(chunk), np.asarray(scale, rbm.dtype), out, None)
     out.joint[-1, -1] = 0
     return out.vector.copy()
 

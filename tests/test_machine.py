@@ -54,7 +54,7 @@ def test_posterior(case, part):
     oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
     joint = oracle.log_joint()
     p = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
-    H = rbm.posterior(rbm.features(listed(rbm, oracle)))
+    H = rbm.posterior(listed(rbm, oracle))
     np.testing.assert_allclose(H[:-1], (p @ oracle.states).T, **TOLERANCE)
     assert (H[-1] == 1).all()
 
@@ -144,8 +144,8 @@ def test_float32_agrees_with_float64():
         answers = random_answers(exact.visible.questions, 50, 3, missing=0.3)
         rows = np.arange(50)
         a, b = exact.visible.load(answers, rows, np.float64), fast.visible.load(answers, rows)
-        H = fast.posterior(fast.features(b))
-        np.testing.assert_allclose(H, exact.posterior(exact.features(a)), atol=3e-6)
+        H = fast.posterior(b)
+        np.testing.assert_allclose(H, exact.posterior(a), atol=3e-6)
         np.testing.assert_allclose(fast.free_energy(b), exact.free_energy(a), rtol=1e-5, atol=2e-5)
         H = H.astype(np.float64)
         np.testing.assert_allclose(
@@ -163,7 +163,7 @@ def test_a_question_that_nobody_answers_changes_nothing(blank):
     chunk = rbm.visible.keep_only(chunk, keep)
 
     def seen():
-        H = rbm.posterior(rbm.features(chunk))
+        H = rbm.posterior(chunk)
         log_z = np.array([exact_log_z(rbm, Chunk(chunk.codes[:, [b]], chunk.numbers[:, [b]])) for b in range(20)])
         return H, rbm.free_energy(chunk), rbm.log_prob_given(chunk, H), log_z
 

@@ -17,7 +17,7 @@ def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Arra
     out = np.empty((answers.n_rows, rbm.n_hidden), rbm.dtype)
 
     def of(rows: Index) -> None:
-        out[rows] = rbm.posterior(rbm.features(rbm.visible.load(answers, rows, rbm.dtype)))[:-1].T
+        out[rows] = rbm.posterior(rbm.visible.load(answers, rows, rbm.dtype))[:-1].T
 
     _for_each_chunk(of, answers, n_threads)
     return out
@@ -28,7 +28,7 @@ def reconstruct(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Ans
     out = Answers(np.empty_like(answers.codes), np.empty_like(answers.numbers))
 
     def of(rows: Index) -> None:
-        H = rbm.posterior(rbm.features(rbm.visible.load(answers, rows, rbm.dtype)))
+        H = rbm.posterior(rbm.visible.load(answers, rows, rbm.dtype))
         rbm.visible.store(rbm.visible.decide(rbm.visible_inputs(H), rbm.theta), out, rows)
 
     _for_each_chunk(of, answers, n_threads)

@@ -81,15 +81,18 @@ class RBM:
         X[-1] = 1
         return X
 
-    def hidden_inputs(self, X: Array, out: Array | None = None) -> Array:
-        """w + W^T x, (hidden, people)."""
-        result: Array = np.matmul(self.parameters.joint[:, :-1].T, X, out=out)
-        return result
+    def hidden_inputs(self, chunk: Chunk, X: Array, out: Array | None = None) -> Array:
+        """w + W^T x, (hidden, people); X are the chunk's features over a row of ones."""
+        dense = self.visible.first_dense
+        a: Array = np.matmul(self.parameters.joint[dense:, :-1].T, X[dense:], out=out)
+        self.visible.add_inputs(chunk, self.parameters.joint, a)
+        return a
 
-    def posterior(self, X: Array, H: Array | None = None) -> Array:
-        """P(h = 1 | v) (paper Eq. 3) over a row of ones."""
+    def posterior(self, chunk: Chunk, X: Array | None = None, H: Array | None = None) -> Array:
+        """P(h = 1 | v) (paper Eq. 3) over a row of ones; X is where to write the features."""
+        X = self.features(chunk, X)
         H = np.empty((self.n_hidden + 1, X.shape[1]), self.dtype) if H is None else H
-        self.hidden_inputs(X, H[:-1])
+        self.hidden_inputs(chunk, X, H[:-1])
         hidden.sigmoid(H[:-1])
         H[-1] = 1
         return H
@@ -126,7 +129,7 @@ class RBM:
         """
         X = self.features(chunk)
         softplus = np.empty(chunk.n_rows, np.float64)
-        hidden.sum_softplus(self.hidden_inputs(X), softplus)
+        hidden.sum_softplus(self.hidden_inputs(chunk, X), softplus)
         energy: Array = -(self.base_energy(chunk) + self.parameters.U @ X[:-1] + softplus)
         return energy if given is None else energy - self.free_energy(given)
 
@@ -138,7 +141,7 @@ class RBM:
         """
         like = chunk
         for _ in range(steps):
-            H = self.draw_hidden(self.posterior(self.features(chunk)), stream)
+            H = self.draw_hidden(self.posterior(chunk), stream)
             chunk = self.visible.sample(self.visible_inputs(H), self.theta, stream)
             chunk = keep_blanks(chunk, like) if given is None else fill_blanks(given, chunk)
         return chunk

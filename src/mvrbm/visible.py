@@ -56,13 +56,17 @@ class Visible:
         code_columns = _columns([q.n_codes for q in questions])
         number_columns = _columns([q.n_numbers for q in questions])
         self.parts: list[Part] = []
-        order: list[int] = []
+        blocks = []
         for kind in dict.fromkeys(q.block for q in questions):
             own = [i for i, q in enumerate(questions) if q.block is kind]
             codes = np.concatenate([code_columns[i] for i in own])
             numbers = np.concatenate([number_columns[i] for i in own])
             own_summary = Summary(summary.counts[codes], summary.moments[numbers])
-            self._add(kind([questions[i] for i in own], own_summary, paper))
+            blocks.append((kind([questions[i] for i in own], own_summary, paper), own))
+        blocks.sort(key=lambda block: not block[0].gathers)  # the others stay together, for one product
+        order: list[int] = []
+        for block, own in blocks:
+            self._add(block)
             order += own
         self.question_order: Index = np.array(order, np.int64)
         """The schema's number of each question of the layer."""
@@ -72,6 +76,8 @@ class Visible:
         last = self.parts[-1]
         self.n_questions, self.n_features, self.n_base = last.questions.stop, last.features.stop, last.base.stop
         self.n_draws = last.draws.stop
+        self.first_dense = sum(p.block.n_features for p in self.parts if p.block.gathers)
+        """The features from here on take part in a matrix product; those before are gathered."""
         self.feature_start = np.concatenate([p.block.feature_start + p.features.start for p in self.parts])
         self.base_question = np.concatenate([p.block.base_question + p.questions.start for p in self.parts])
 
@@ -125,6 +131,12 @@ class Visible:
         for block, codes, numbers, own in self._split(chunk, "features"):
             block.features(codes, numbers, x[own])
         return x
+
+    def add_inputs(self, chunk: Chunk, W: Array, a: Array) -> None:
+        """Add x(v)^T W of the features before `first_dense`, (hidden, people), to a."""
+        for p in self.parts:
+            if p.block.gathers:
+                p.block.add_inputs(chunk.codes[p.codes], W[p.features], a)
 
     def base_statistics(self, chunk: Chunk) -> Array:
         """t(v), (base statistics, people)."""

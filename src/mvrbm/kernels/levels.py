@@ -108,3 +108,41 @@ def apply(indptr: Any, indices: Any, values: Any, y: Any, out: Any) -> None:
             value, row = values[e], y[indices[e]]
             for b in range(out.shape[1]):
                 out[i, b] += value * row[b]
+
+
+@kernel
+def add_weights(codes: Any, start: Any, W: Any, a: Any) -> None:
+    """a[:, b] += the sum over units of row start + code of W: what one-hot features would give, without the zeros.
+
+    Eight rows at a time, so that a sum is loaded and stored once for eight, and for sixteen people at a time, so that
+    whole cache lines of `a` are written. (A helper for the choice of a row would count references, and take
+    longer than the sums.)
+    """
+    n_units, n_people = codes.shape
+    n, eights = a.shape[0], n_units // 8 * 8
+    nothing = np.zeros(W.shape[1], W.dtype)
+    sums = np.empty((16, n), W.dtype)
+    for first in range(0, n_people, 16):
+        few = min(16, n_people - first)
+        sums[:] = 0
+        for i in range(few):
+            b, total = first + i, sums[i]
+            for q in range(0, eights, 8):
+                r0 = W[start[q] + codes[q, b]] if codes[q, b] >= 0 else nothing
+                r1 = W[start[q + 1] + codes[q + 1, b]] if codes[q + 1, b] >= 0 else nothing
+                r2 = W[start[q + 2] + codes[q + 2, b]] if codes[q + 2, b] >= 0 else nothing
+                r3 = W[start[q + 3] + codes[q + 3, b]] if codes[q + 3, b] >= 0 else nothing
+                r4 = W[start[q + 4] + codes[q + 4, b]] if codes[q + 4, b] >= 0 else nothing
+                r5 = W[start[q + 5] + codes[q + 5, b]] if codes[q + 5, b] >= 0 else nothing
+                r6 = W[start[q + 6] + codes[q + 6, b]] if codes[q + 6, b] >= 0 else nothing
+                r7 = W[start[q + 7] + codes[q + 7, b]] if codes[q + 7, b] >= 0 else nothing
+                for k in range(n):
+                    total[k] += ((r0[k] + r1[k]) + (r2[k] + r3[k])) + ((r4[k] + r5[k]) + (r6[k] + r7[k]))
+            for q in range(eights, n_units):
+                if codes[q, b] >= 0:
+                    row = W[start[q] + codes[q, b]]
+                    for k in range(n):
+                        total[k] += row[k]
+        for k in range(n):
+            for i in range(few):
+                a[k, first + i] += sums[i, k]

@@ -97,7 +97,7 @@ class CD(Objective):
         stream = Stream(self.seed, piece.step, piece.rows)
         chunk = self.load(rbm, piece, stream)
         scale = piece.weights.astype(rbm.dtype)
-        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        H = rbm.posterior(chunk, work.X, work.H)
         rbm.draw_hidden(H, stream, work.h, work.u)
         add_statistics(rbm, chunk, work.X, H, scale, out, None)
         for sweep in range(self.gibbs_steps):
@@ -105,7 +105,7 @@ class CD(Objective):
                 rbm.draw_hidden(H, stream, work.h, work.u)
             fantasy = rbm.visible.sample(rbm.visible_inputs(work.h, work.z), rbm.theta, stream, work.u)
             keep_blanks(fantasy, chunk)
-            H = rbm.posterior(rbm.features(fantasy, work.X), work.H)
+            H = rbm.posterior(fantasy, work.X, work.H)
         add_statistics(rbm, fantasy, work.X, H, -scale, out, work)
         return vector
 
@@ -148,7 +148,7 @@ class PCD(Objective):
     def _positive(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
         work = Workspace.of(rbm, len(piece.rows))
         chunk = self.load(rbm, piece, Stream(self.seed, piece.step, piece.rows))
-        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        H = rbm.posterior(chunk, work.X, work.H)
         add_statistics(rbm, chunk, work.X, H, piece.weights.astype(rbm.dtype), rbm.parameters.like(vector), None)
         return vector
 
@@ -158,7 +158,7 @@ class PCD(Objective):
         chunk = rbm.gibbs(self.chains[i], Stream(self.seed, step, rows), self.gibbs_steps)
         self.chains[i] = chunk
         work = Workspace.of(rbm, chunk.n_rows)
-        H = rbm.posterior(rbm.features(chunk, work.X), work.H)
+        H = rbm.posterior(chunk, work.X, work.H)
         scale = np.full(chunk.n_rows, -1 / self.n_chains, rbm.dtype)
         add_statistics(rbm, chunk, work.X, H, scale, rbm.parameters.like(vector), None)
         return vector

@@ -68,7 +68,7 @@ class HiddenAnswers:
             part = HiddenAnswers(self.full.take(own), self.kept.take(own), own)
             every = np.arange(len(own))
             kept, hidden = (rbm.visible.load(a, every, rbm.dtype) for a in (part.kept, part.hidden))
-            log_prob = rbm.log_prob_given(hidden, rbm.posterior(rbm.features(kept)))
+            log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept))
             return float(log_prob.sum(dtype=np.float64)), int(rbm.visible.answered(hidden).sum())
 
         parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))

@@ -36,6 +36,8 @@ class Block(ABC):
     n_numbers: int = 0
     n_features: int
     n_base: int = 0
+    gathers: bool = False
+    """Whether so few of the features are not 0 that adding up their rows of W beats a matrix product."""
     n_draws: int
     """Uniform random numbers that one draw of all the questions takes."""
     feature_start: Index
@@ -60,6 +62,10 @@ class Block(ABC):
     @abstractmethod
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
         """Write x(v)."""
+
+    def add_inputs(self, codes: Codes, W: Array, a: Array) -> None:
+        """Add x(v)^T W, (hidden, people), to a without going through x; only where `gathers` says so."""
+        raise TypeError(f"{type(self).__name__} does not gather")
 
     @abstractmethod
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:

@@ -43,6 +43,7 @@ class LevelBlock(Block):
         self.owner = np.asarray(owner, np.int64)
         self.n_codes = self.n_draws = len(self.size)
         self.n_features = self.n_levels if A is None else A.shape[1]
+        self.gathers = A is None
         if A is None:
             self.feature_start = self.level_start
         self.n_base = 0 if C is None else C.shape[1]
@@ -129,6 +130,9 @@ class LevelBlock(Block):
             levels.one_hot(codes, self.level_start, self.size, x)
         else:
             self._to_features(self._one_hot(codes, x.dtype), x)
+
+    def add_inputs(self, codes: Codes, W: Array, a: Array) -> None:
+        levels.add_weights(codes, self.level_start, W, a)
 
     def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:
         self._to_base(self._one_hot(codes, t.dtype), t)
