@@ -41,7 +41,9 @@ def machine(answers: Answers, questions: list[Question], n_hidden: int) -> RBM:
 
 def seconds_per_row(rbm: RBM, answers: Answers, batch_size: int = BATCH) -> float:
     """One epoch of the trainer that users run: CD-1 and Adam."""
-    settings = Settings(max_epochs=1, early_stopping=False, batch_size=batch_size, n_threads=THREADS, learning_rate=1e-3)
+    settings = Settings(
+        max_epochs=1, early_stopping=False, batch_size=batch_size, n_threads=THREADS, learning_rate=1e-3
+    )
     begun = time.perf_counter()
     train(rbm, answers, settings)
     return (time.perf_counter() - begun) / answers.n_rows
@@ -91,7 +93,9 @@ def against_scikit_learn(n_rows: int = 16_384, n_features: int = 800, rounds: in
     data = (np.random.default_rng(0).random((n_rows, n_features)) < 0.5).astype(np.float32)
     questions: list[Question] = [Binary(f"b{i}", values=[0, 1]) for i in range(n_features)]
     answers = Answers(data.astype(np.uint8), np.zeros((n_rows, 0), np.float32))
-    print(f"\n## All-binary data beside scikit-learn's BernoulliRBM: {n_rows:,} x {n_features}, batches of {BATCH}, float32")
+    print(
+        f"\n## All-binary data beside scikit-learn's BernoulliRBM: {n_rows:,} x {n_features}, batches of {BATCH}, float32"
+    )
     print("\n   K  ours, rows/s  scikit-learn  times as fast (range)  goal  ours/floor  scikit-learn/floor")
     for n_hidden in (50, 200):
         rbm = machine(answers, questions, n_hidden)
@@ -107,14 +111,24 @@ def against_scikit_learn(n_rows: int = 16_384, n_features: int = 800, rounds: in
             [lambda r=rbm: seconds_per_row(r, answers), theirs, lambda f=floor: f.seconds_per_row(n_rows)], rounds
         )
         m, s = 1 / statistics.median(a), 1 / statistics.median(b)
-        print(f"{n_hidden:4} {m:13,.0f} {s:13,.0f}  {ratio(b, a):21}  >= 3  {ratio(a, c)[:5]:10}  {ratio(b, c)[:5]}", flush=True)
+        print(
+            f"{n_hidden:4} {m:13,.0f} {s:13,.0f}  {ratio(b, a):21}  >= 3  {ratio(a, c)[:5]:10}  {ratio(b, c)[:5]}",
+            flush=True,
+        )
 
 
 def how_cost_grows() -> None:
     answers, questions = pew_shaped()
     print("\n## Cost against rows (K = 50) and against K (38,263 rows): linear if the last column stays the same\n")
     print("      rows     K   seconds an epoch   microseconds a row   nanoseconds a row and hidden unit")
-    for n_rows, n_hidden in [(10_000, 50), (100_000, 50), (1_000_000, 50), (PEW_ROWS, 100), (PEW_ROWS, 200), (PEW_ROWS, 500)]:
+    for n_rows, n_hidden in [
+        (10_000, 50),
+        (100_000, 50),
+        (1_000_000, 50),
+        (PEW_ROWS, 100),
+        (PEW_ROWS, 200),
+        (PEW_ROWS, 500),
+    ]:
         table = answers.take(np.random.default_rng(0).integers(0, PEW_ROWS, n_rows))
         rbm = machine(answers, questions, n_hidden)
         seconds_per_row(rbm, answers.take(slice(0, 2048)))

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from oracle import CASES, machine, questions_of, random_answers
 
 import mvrbm
 from mvrbm.datasets import make_survey
@@ -18,6 +17,7 @@ from mvrbm.training.optimiser import SGD, Adam, largest
 from mvrbm.training.stopping import Patience, hide
 from mvrbm.units import KINDS
 from mvrbm.visible import Visible
+from oracle import CASES, machine, questions_of, random_answers
 
 
 def start(answers, questions, n_hidden=8, seed=0):

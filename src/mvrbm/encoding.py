@@ -70,7 +70,7 @@ def weights(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64] | None:
 def code_type(schema: Schema) -> type[np.uint8] | type[np.uint16]:
     """Choose the smallest type that holds every code and a blank."""
     for question in schema:
-        if question.n_values > np.iinfo(np.uint16).max:
+        if question.n_values > np.iinfo(np.int16).max:  # chunks hold codes as int16, where -1 is a blank
             raise ValueError(
                 f"question {question.name!r}: {question.n_values} values are too many; group them or ignore it"
             )

@@ -109,7 +109,7 @@ class Visible:
 
     def load(self, answers: Answers, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
         """The chunk of some rows of a table."""
-        codes = np.empty((len(self.code_columns), len(rows)), np.int32)
+        codes = np.empty((len(self.code_columns), len(rows)), np.int16)
         chunks.gather_codes(answers.codes, rows, self.code_columns, codes)
         numbers = np.ascontiguousarray(answers.numbers[rows].T[self.number_columns], dtype)
         return Chunk(codes, numbers)
@@ -122,7 +122,7 @@ class Visible:
 
     def blank(self, n_rows: int, dtype: DTypeLike = np.float32) -> Chunk:
         """A chunk with no answer in it."""
-        codes = np.full((len(self.code_columns), n_rows), -1, np.int32)
+        codes = np.full((len(self.code_columns), n_rows), -1, np.int16)
         return Chunk(codes, np.full((len(self.number_columns), n_rows), np.nan, dtype))
 
     def features(self, chunk: Chunk, x: Array | None = None) -> Array:
@@ -162,7 +162,7 @@ class Visible:
         """Answers to every question, drawn given the inputs z."""
         u = stream.uniform(self.n_draws, scratch)
         chunk = Chunk(
-            np.empty((len(self.code_columns), z.shape[1]), np.int32),
+            np.empty((len(self.code_columns), z.shape[1]), np.int16),
             np.empty((len(self.number_columns), z.shape[1]), z.dtype),
         )
         for p in self.parts:
@@ -215,7 +215,7 @@ class Visible:
         cells = np.broadcast_to(questions, (self.n_questions, chunk.n_rows))[self.cell_question]
         n = len(self.code_columns)
         return Chunk(
-            np.where(cells[:n], chunk.codes, np.int32(-1)),
+            np.where(cells[:n], chunk.codes, np.int16(-1)),
             np.where(cells[n:], chunk.numbers, chunk.numbers.dtype.type(np.nan)),
         )
 

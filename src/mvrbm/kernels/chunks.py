@@ -19,7 +19,7 @@ def gather_codes(codes: Any, rows: Any, columns: Any, out: Any) -> None:
         line, column = out[c], np.uint64(columns[c])
         for b in range(len(first)):
             code = flat[first[b] + column]
-            line[b] = np.int32(-1) if code == blank else np.int32(code)
+            line[b] = np.int16(-1) if code == blank else np.int16(code)
 
 
 @kernel
@@ -27,4 +27,4 @@ def keep_blanks(like: Any, codes: Any) -> None:
     """Blank every code that is blank in `like`."""
     for c in range(codes.shape[0]):
         for b in range(codes.shape[1]):
-            codes[c, b] = codes[c, b] if like[c, b] >= 0 else np.int32(-1)
+            codes[c, b] = codes[c, b] if like[c, b] >= 0 else np.int16(-1)

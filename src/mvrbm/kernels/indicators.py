@@ -25,7 +25,7 @@ def sample(z: Any, u: Any, codes: Any) -> None:
     one = z.dtype.type(1)
     for j in range(z.shape[0]):
         for b in range(z.shape[1]):
-            codes[j, b] = np.int32(1) if u[j, b] * (one + exp(-z[j, b])) < one else np.int32(0)
+            codes[j, b] = np.int16(1) if u[j, b] * (one + exp(-z[j, b])) < one else np.int16(0)
 
 
 @kernel

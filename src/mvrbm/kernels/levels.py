@@ -41,7 +41,7 @@ def sample(logits: Any, start: Any, size: Any, u: Any, codes: Any) -> None:
             codes[q, b] = 0
         for level in range(m - 1):
             for b in range(n):
-                codes[q, b] += np.int32(1) if running[level, b] <= total[b] else np.int32(0)
+                codes[q, b] += np.int16(1) if running[level, b] <= total[b] else np.int16(0)
 
 
 @kernel

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mvrbm.units.question import Question
 
 Array = NDArray[np.floating]
-Codes = NDArray[np.int32]
+Codes = NDArray[np.int16]
 Index = NDArray[np.int64]
 
 

@@ -136,7 +136,7 @@ class ContinuousBlock(Block):
         U, base = parameters[: len(self.questions)], parameters[len(self.questions) :]
         theta, one = self.natural(base), np.zeros((len(U), 1))
         x, t, log_z = one.copy(), one.copy(), one.copy()
-        codes = np.zeros((0, 1), np.int32)
+        codes = np.zeros((0, 1), np.int16)
         self.mean(U[:, None], theta, codes, one, x, t)
         self.log_partition(U[:, None], theta, codes, one, log_z)
         slope = np.concatenate([x[:, 0], (t[:, 0] - 1) * self.natural_slope(base)])

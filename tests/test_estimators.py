@@ -1,0 +1,204 @@
+"""MVRBM through its public contract, on pandas tables."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
+from mvrbm.datasets import make_survey
+from mvrbm.demo import main as demo
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_survey(300, random_state=1)
+
+
+def small(**settings):
+    return MVRBM(**{"n_hidden": 6, "max_epochs": 3, "random_state": 0, **settings})
+
+
+def test_a_table_of_all_six_types_by_hand():
+    rng = np.random.default_rng(0)
+    n = 120
+    frame = pd.DataFrame(
+        {
+            "satisfied": rng.choice(["no", "yes"], n),
+            "country": rng.choice(["Peru", "Ghana", "Fiji"], n),
+            "ladder": rng.integers(0, 11, n).astype(float),
+            "age": rng.integers(18, 90, n).astype(float),
+            "q5_1": rng.integers(0, 2, n),
+            "q5_2": rng.integers(0, 2, n),
+            "hobbies": rng.choice(["chess;judo", "judo", "", "chess"], n),
+            "rank_1": rng.integers(1, 3, n),
+            "rank_2": rng.integers(1, 3, n),
+            "first": rng.choice(["war", "flood", "debt"], n),
+            "aims": rng.choice(["a>b=c", "c>a", "b=a>c"], n),
+            "w": rng.random(n),
+            "note": "free text that no question names",
+        }
+    )
+    frame.loc[::7, "ladder"] = np.nan
+    frame.loc[::11, "country"] = None
+    frame.loc[5] = frame.loc[5].where(frame.columns == "w")  # one person answers nothing
+    schema = Schema(
+        [
+            Binary("satisfied", values=["no", "yes"]),
+            Categorical("country"),
+            Ordinal("ladder", values=list(range(11))),
+            Continuous("age", low=0, high=120, integer=True),
+            Multicategorical("problems", columns={"Work": "q5_1", "Crime": "q5_2"}),
+            Multicategorical("hobbies", column="hobbies", separator=";", values=["chess", "judo"]),
+            Ranking("films", ranks={"I": "rank_1", "II": "rank_2"}),
+            Ranking("dangers", choices=["first"], values=["war", "flood", "debt"]),
+            Ranking("aims", column="aims", separator=">", values=["a", "b", "c"]),
+        ],
+        weight="w",
+    )
+    for recipe in ("default", "paper"):
+        model = small(schema=schema, recipe=recipe).fit(frame)
+        vectors = model.transform(frame)
+        assert vectors.shape == (n, 6)
+        assert vectors.dtype == np.float32
+        assert ((vectors > 0) & (vectors < 1)).all()
+        assert model.schema_["country"].values == ["Fiji", "Ghana", "Peru"]
+        w = model.rbm_.parameters.w
+        np.testing.assert_allclose(vectors[5], 1 / (1 + np.exp(-w)), rtol=1e-4)  # nothing answered: the biases alone
+    assert schema["country"].values is None  # the person's own schema is left as it was
+
+
+def test_the_same_seed_gives_the_same_model_and_another_gives_another(table):
+    frame, schema = table
+    a, b, c = (small(schema=schema, random_state=seed).fit(frame).transform(frame) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(a, b)
+    assert (a != c).any()
+
+
+def test_transform_takes_one_row_new_rows_and_any_order_of_columns(table):
+    frame, schema = table
+    model = small(schema=schema).fit(frame)
+    whole = model.transform(frame)
+    np.testing.assert_allclose(model.transform(frame.iloc[[7]]), whole[[7]], rtol=1e-5)
+    np.testing.assert_array_equal(model.transform(frame[frame.columns[::-1]]), whole)
+
+
+def test_weights_come_from_the_schema_or_from_the_call(table):
+    frame, schema = table
+    weights = np.random.default_rng(0).integers(1, 4, len(frame)).astype(float)
+    named = Schema(list(schema), weight="w")
+    by_column = small(schema=named).fit(frame.assign(w=weights)).transform(frame.assign(w=weights))
+    by_call = small(schema=schema).fit(frame, sample_weight=weights).transform(frame)
+    np.testing.assert_array_equal(by_column, by_call)
+    assert (by_call != small(schema=schema).fit(frame).transform(frame)).any()
+
+
+def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
+    frame, schema = table
+    model = MVRBM(0, schema=schema).fit(frame)
+    assert model.transform(frame).shape == (300, 0)
+    assert model.history_.epochs == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"schema": None}, "needs schema=Schema"),
+        ({"recipe": "soup"}, "recipe must be one of 'default', 'paper', not 'soup'"),
+        ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, not -1"),
+        ({"n_hidden": 2.5}, "n_hidden must be a whole number"),
+        ({"objective": "magic"}, "objective must be one of 'cd', 'pcd', not 'magic'"),
+        ({"gibbs_steps": 0}, "gibbs_steps must be 1 or more, not 0"),
+        ({"learning_rate": -0.1}, "learning_rate must be 0 or more, not -0.1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be 0 or more"),
+        ({"hidden_share": 1.0}, "hidden_share must lie between 0 and 1, not 1.0"),
+        ({"unseen": "guess"}, 'unseen must be "error" or "missing"'),
+    ],
+)
+def test_settings_that_make_no_sense(table, settings, words):
+    frame, schema = table
+    with pytest.raises(ValueError, match=words.replace("[", "\\[")):
+        small(**{"schema": schema, **settings}).fit(frame)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [-1.0] * 300, [np.nan] * 300, [0.0] * 300])
+def test_weights_that_make_no_sense(table, weights):
+    frame, schema = table
+    with pytest.raises(ValueError, match="sample_weight must be 300 finite numbers"):
+        small(schema=schema).fit(frame, sample_weight=weights)
+
+
+def test_values_that_were_never_seen(table):
+    frame, schema = table
+    model = small(schema=schema).fit(frame)
+    other = frame.copy()
+    other.loc[3, "binary_1"] = "perhaps"
+    with pytest.raises(ValueError, match=r"question 'binary_1': value 'perhaps' \(row 3\)"):
+        model.transform(other)
+    model.set_params(unseen="missing")
+    blank = frame.copy()
+    blank.loc[3, "binary_1"] = None
+    np.testing.assert_array_equal(model.transform(other), model.transform(blank))
+
+
+def test_transform_before_fit(table):
+    with pytest.raises(NotFittedError):
+        small(schema=table[1]).transform(table[0])
+
+
+def test_it_is_a_scikit_learn_transformer(table):
+    frame, schema = table
+    model = small(schema=schema)
+    assert clone(model).get_params() == model.get_params()
+    scaled = make_pipeline(model, StandardScaler()).fit_transform(frame)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-4)
+
+
+def test_verbose_says_how_it_goes(table, capsys):
+    frame, schema = table
+    small(schema=schema, verbose=1).fit(frame)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("epoch 1: learning rate 0.01, loss ")
+
+
+def test_the_demo_beats_the_baseline_on_every_type(capsys):
+    demo()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    errors = {line[0]: [float(v) for v in line[1:]] for line in lines if len(line) == 4 and line[0].isalpha()}
+    assert set(errors) == {"binary", "categorical", "multicategorical", "continuous", "ordinal", "ranking"}
+    for baseline, _, ours in errors.values():
+        assert ours < baseline - 1
+
+
+_START = """
+from mvrbm import MVRBM
+from mvrbm.datasets import make_survey
+frame, schema = make_survey(500, random_state=0)
+MVRBM(20, schema=schema, max_epochs=1, random_state=0).fit(frame)
+"""
+
+
+@pytest.mark.slow
+def test_a_second_process_starts_training_in_under_two_seconds(tmp_path):
+    """Compiled kernels are kept on disk. Counted are all imports, making a table, and a whole first epoch.
+
+    Processor time, since other processes on the machine take wall time from this one.
+    """
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    took = []
+    for _ in range(4):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", _START], check=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(took[1:]) < 2.0, took
+    assert took[0] > 2 * min(took[1:]), took  # the first one did compile
