@@ -1,7 +1,7 @@
 """The matrix products of a CD-1 step and nothing else: the time that no engine built on dense products can go below.
 
-Five products a row: x W for the data, h W^T, x W for what was drawn, and x^T h for both. The best of several arrangements
-counts, found anew for each shape on the machine at hand.
+Five products a row: x W for the data, h W^T, x W for what was drawn, and x^T h for both. The best of several
+arrangements counts, found anew for each shape on the machine at hand.
 """
 
 from __future__ import annotations

@@ -163,6 +163,26 @@ def _memory_of_one(n_rows: int, n_hidden: int) -> None:
     print(f"{n_rows:10,} rows, K = {n_hidden}: {peak:.0f} MB for {said} ({goal})", flush=True)
 
 
+_FIRST_EPOCH = """
+from mvrbm import MVRBM
+from mvrbm.datasets import make_survey
+frame, schema = make_survey(500, random_state=0)
+MVRBM(20, schema=schema, max_epochs=1, random_state=0).fit(frame)
+"""
+
+
+def start_up(rounds: int = 5) -> None:
+    def seconds(code: str) -> float:
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - begun
+
+    whole, alone = by_turns([lambda: seconds(_FIRST_EPOCH), lambda: seconds("import sklearn.base")], rounds)
+    print("\n## From the start of a process to the end of a first epoch, kernels compiled before (goal: below 2 s)\n")
+    print(f"{statistics.median(whole):.2f} s ({min(whole):.2f}-{max(whole):.2f})", end="")
+    print(f", of which importing scikit-learn alone takes {statistics.median(alone):.2f} s", flush=True)
+
+
 def main() -> None:
     if sys.argv[1:2] == ["memory"]:
         _memory_of_one(int(sys.argv[2]), int(sys.argv[3]))
@@ -172,6 +192,7 @@ def main() -> None:
     against_scikit_learn()
     how_cost_grows()
     peak_memory()
+    start_up()
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def test_an_epoch_visits_each_row_once(monkeypatch, n_rows):
     monkeypatch.setattr(engine, "BLOCK", 16)
     monkeypatch.setattr(engine, "POOL", 4)
     seen = [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
-    assert sorted(sum(seen, [])) == list(range(n_rows))
+    assert sorted(row for rows in seen for row in rows) == list(range(n_rows))
     assert all(len(rows) == 50 for rows in seen[:-1])
     assert seen == [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
     if n_rows == 700:

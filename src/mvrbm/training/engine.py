@@ -110,8 +110,8 @@ class TreeSum:
 class Workers:
     """Threads that take chunks through a step, each with single-threaded matrix products.
 
-    The calling thread works too, and the others wait on a plain queue: a batch may take less than a millisecond, of which
-    an executor with its futures would spend a third.
+    The calling thread works too, and the others wait on a plain queue: a batch may take less than a millisecond, of
+    which an executor with its futures would spend a third.
     """
 
     def __init__(self, n_threads: int | None = None) -> None:

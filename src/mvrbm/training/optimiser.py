@@ -67,9 +67,7 @@ class Optimiser(ABC):
         if workers is None or n_shares < 2:
             self._move(slice(None), parameters, gradient, rate)
             return
-        size = (
-            -(-parameters.size // n_shares // 1024) * 1024
-        )  # whole registers hold the same parameters, however shared
+        size = -(-parameters.size // n_shares // 1024) * 1024  # so registers hold the same parameters, however shared
         shares = [slice(i, i + size) for i in range(0, parameters.size, size)]
         for _ in workers.map(lambda own: self._move(own, parameters, gradient, rate), shares):
             pass

@@ -29,9 +29,7 @@ def draw_between(a: Float, b: Float, u: Float) -> Float:
     u = np.where(above, 1.0 - u, u)
     low, high = special.ndtr(a), special.ndtr(b)
     x = special.ndtri(low + u * (high - low))
-    far = (
-        high - low < 1e-6
-    )  # few digits are left there: in logarithms all of them are, but each costs ten times as much
+    far = high - low < 1e-6  # few digits are left there; logarithms keep them all, but take ten times as long
     if far.any():
         log_p = np.logaddexp(special.log_ndtr(a[far]), np.log(u[far]) + log_between(a[far], b[far]))
         x[far] = special.ndtri_exp(np.minimum(log_p, 0.0))
