@@ -93,9 +93,7 @@ def against_scikit_learn(n_rows: int = 16_384, n_features: int = 800, rounds: in
     data = (np.random.default_rng(0).random((n_rows, n_features)) < 0.5).astype(np.float32)
     questions: list[Question] = [Binary(f"b{i}", values=[0, 1]) for i in range(n_features)]
     answers = Answers(data.astype(np.uint8), np.zeros((n_rows, 0), np.float32))
-    print(
-        f"\n## All-binary data beside scikit-learn's BernoulliRBM: {n_rows:,} x {n_features}, batches of {BATCH}, float32"
-    )
+    print(f"\n## All-binary float32 beside scikit-learn's BernoulliRBM: {n_rows:,} x {n_features}, batches of {BATCH}")
     print("\n   K  ours, rows/s  scikit-learn  times as fast (range)  goal  ours/floor  scikit-learn/floor")
     for n_hidden in (50, 200):
         rbm = machine(answers, questions, n_hidden)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import mvrbm
 from mvrbm.likelihood import ais, exact_log_z, log_likelihood
-from mvrbm.rbm import with_ones
-from mvrbm.visible import Chunk
+from mvrbm.rbm import RBM, with_ones
+from mvrbm.summary import Summary
+from mvrbm.visible import Chunk, Visible
 from oracle import CASES, Oracle, machine, random_answers
 
 
@@ -185,3 +187,84 @@ def test_store_is_the_inverse_of_load():
     rbm.visible.store(chunk, other, rows)
     np.testing.assert_array_equal(other.codes, answers.codes)
     np.testing.assert_array_equal(other.numbers, answers.numbers)
+
+
+def decided(rbm, z):
+    return rbm.visible.decide(z, rbm.theta)
+
+
+def expected_loss(part, q, answer, answers, p):
+    """The mean of question q's error if one answer is given to people whose own are `answers`, with probabilities p."""
+    codes, numbers = (
+        np.repeat(answer[0][part.codes], len(p), axis=1),
+        np.repeat(answer[1][part.numbers], len(p), axis=1),
+    )
+    given = (codes, numbers, answers[0][part.codes], answers[1][part.numbers])
+    if part.block.questions[0].kind == "multicategorical":  # F1 is no mean over people: count wrong options instead
+        return p @ ((codes != given[2]) & (given[2] >= 0)).sum(axis=0)
+    each = [part.block.errors(*(array[:, [n]] for array in given)) for n in range(len(p))]
+    return p @ np.array(each)[:, q, 0]
+
+
+def may_be_decided(question, codes):
+    """Rankings are decided without ties, and are orders: of three items, a over b and b over c but not c over a."""
+    if question.kind != "ranking":
+        return np.ones(codes.shape[1], bool)
+    circles = [[[0], [2], [0]], [[2], [0], [2]]] if question.n_values == 3 else []
+    circular = [(codes == np.array(circle)).all(axis=0) for circle in circles]
+    return (codes != 1).all(axis=0) & ~np.any(circular, axis=0)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c not in ("mixture", "paper", "non-empty")])
+def test_decisions_lose_least(case):
+    """No other answer has a smaller expected error under P(v | z), with every answer and its probability listed."""
+    rbm = machine(case)
+    z = 1.5 * np.random.default_rng(3).standard_normal((rbm.visible.n_features, 12))
+    chosen = decided(rbm, z)
+    (part,) = rbm.visible.parts
+    for i, question in enumerate(rbm.visible.questions):
+        oracle = Oracle(rbm, [i])
+        chunk = listed(rbm, oracle)
+        answers = (chunk.codes, chunk.numbers)
+        own = chunk.codes[rbm.visible.cell_question[: len(chunk.codes)] == i]
+        legal = np.flatnonzero(may_be_decided(question, own))
+        for b in range(z.shape[1]):
+            log_p = rbm.visible.log_prob(chunk, np.repeat(z[:, [b]], chunk.n_rows, axis=1), rbm.theta).sum(axis=0)
+            p = np.exp(log_p + oracle.log_measure)
+            ours = expected_loss(part, i, (chosen.codes[:, [b]], chosen.numbers[:, [b]]), answers, p)
+            others = legal[:: max(1, len(legal) // 8)]  # numbers are many; of the rest all
+            best = min(expected_loss(part, i, (chunk.codes[:, [n]], chunk.numbers[:, [n]]), answers, p) for n in others)
+            assert ours <= best + 1e-4
+
+
+def test_a_choice_that_may_not_be_empty_is_not():
+    rbm = machine("non-empty")
+    z = np.random.default_rng(0).standard_normal((rbm.visible.n_features, 50)) - 2
+    codes = decided(rbm, z).codes
+    for own in (slice(0, 2), slice(2, 5)):
+        assert codes[own].any(axis=0).all()
+        np.testing.assert_array_equal(
+            codes[own].argmax(axis=0)[(z[own] < 0).all(axis=0)], z[own].argmax(axis=0)[(z[own] < 0).all(axis=0)]
+        )
+
+
+def test_the_paper_decides_by_the_mode():
+    rbm = machine("paper")
+    part = next(p for p in rbm.visible.parts if p.block.questions[0].kind == "ordinal")
+    z = np.zeros((rbm.visible.n_features, 1))
+    z[part.features, 0] = [3.0, 0.0, 0.0]  # Phi z rises with the level
+    assert decided(rbm, z).codes[part.codes][0, 0] == 2
+    z[part.features, 0] = [0.1, 0.0, 0.0]  # nearly even: the mode is an end, the median the middle
+    assert decided(rbm, z).codes[part.codes][0, 0] == 2
+
+
+def test_numbers_are_rounded_and_kept_within_bounds():
+    question = mvrbm.Continuous("n", low=0, high=10, integer=True)
+    summary = Summary(np.zeros((0, 3)), np.array([[9.0, 5.0, 2.0]]))
+    for paper in (True, False):
+        rbm = RBM.start(Visible([question], summary, paper=paper), 0, 0)
+        numbers = decided(rbm, np.linspace(-50, 50, 41, dtype=np.float32)[None]).numbers
+        assert ((numbers >= 0) & (numbers <= 10)).all()
+        np.testing.assert_array_equal(numbers, np.rint(numbers))
+        assert numbers.min() < 1
+        assert numbers.max() > 9

@@ -301,6 +301,27 @@ def test_weights_in_the_marginals_count_rows(survey):
     np.testing.assert_allclose(weighted.moments, repeated.moments, rtol=1e-9)
 
 
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_what_has_no_weight_has_no_say(survey, early_stopping):
+    """Not a bit of the model depends on what people of weight 0 answered."""
+    answers, questions = survey
+    weights = np.random.default_rng(2).integers(0, 2, answers.n_rows) * 1.5
+    visible = Visible(questions, summarise(answers, questions, weights))
+    found = []
+    for changed in (False, True):
+        table = answers.take(slice(None))
+        table = type(answers)(table.codes.copy(), table.numbers.copy())
+        if changed:
+            codes = table.codes[weights == 0]
+            table.codes[weights == 0] = np.where(codes == table.blank, codes, 0)
+            table.numbers[weights == 0] += 1000
+        rbm = RBM.start(visible, 8, 0)
+        history = train(rbm, table, Settings(max_epochs=3, early_stopping=early_stopping), weights)
+        found.append((rbm.parameters.vector, history))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
 def test_a_batch_without_weight_is_passed_over(survey):
     answers, questions = survey
     rbm = start(answers, questions)

@@ -61,18 +61,21 @@ class HiddenAnswers:
         )
         return Answers(codes, np.where(np.isnan(self.kept.numbers), self.full.numbers, np.float32(np.nan)))
 
-    def loss(self, rbm: RBM, workers: Workers) -> float:
+    def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
         """Minus the mean log-probability of a hidden answer, given the posterior of what was kept."""
 
-        def of(own: Index) -> tuple[float, int]:
+        def of(own: Index) -> tuple[float, float]:
             part = HiddenAnswers(self.full.take(own), self.kept.take(own), own)
             every = np.arange(len(own))
             kept, hidden = (rbm.visible.load(a, every, rbm.dtype) for a in (part.kept, part.hidden))
             log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept))
-            return float(log_prob.sum(dtype=np.float64)), int(rbm.visible.answered(hidden).sum())
+            weight = np.ones(len(own)) if weights is None else weights[own]
+            score, number = log_prob.sum(axis=0, dtype=np.float64), rbm.visible.answered(hidden).sum(axis=0)
+            return float(weight @ score), float(weight @ number)
 
         parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
-        return -sum(p for p, _ in parts) / max(1, sum(n for _, n in parts))
+        total = sum(n for _, n in parts)
+        return -sum(p for p, _ in parts) / total if total else 0.0
 
 
 @dataclass

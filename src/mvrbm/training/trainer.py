@@ -177,7 +177,7 @@ class _Run:
             self.history.stopped = "early_stopping"
 
     def _loss(self) -> float:
-        return self.hidden.loss(self.rbm, self.workers) if self.hidden else 0.0
+        return self.hidden.loss(self.rbm, self.workers, self.weights) if self.hidden else 0.0
 
     def _is_sound(self) -> bool:
         """Whether the biases are still sane: what goes astray shows there at once, and they are few."""
