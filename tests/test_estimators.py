@@ -116,10 +116,16 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
         ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, not -1"),
         ({"n_hidden": 2.5}, "n_hidden must be a whole number"),
         ({"objective": "magic"}, "objective must be one of 'cd', 'pcd', not 'magic'"),
-        ({"gibbs_steps": 0}, "gibbs_steps must be 1 or more, not 0"),
-        ({"learning_rate": -0.1}, "learning_rate must be 0 or more, not -0.1"),
-        ({"learning_rate": float("nan")}, "learning_rate must be 0 or more"),
-        ({"hidden_share": 1.0}, "hidden_share must lie between 0 and 1, not 1.0"),
+        ({"gibbs_steps": 0}, "gibbs_steps must be a whole number, 1 or more, not 0"),
+        ({"learning_rate": -0.1}, "learning_rate must be a finite number, 0 or more, not -0.1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a finite number, 0 or more"),
+        ({"hidden_share": 1.0}, "hidden_share must lie below 1 and above 0, not 1.0"),
+        ({"n_hidden": 5.0}, "n_hidden must be a whole number"),
+        ({"n_hidden": "many"}, "n_hidden must be a whole number, 0 or more, not 'many'"),
+        ({"batch_size": 2.5}, "batch_size must be a whole number"),
+        ({"learning_rate": float("inf")}, "learning_rate must be a finite number"),
+        ({"momentum": 1.5}, "momentum must lie below 1 and above 0, not 1.5"),
+        ({"early_stopping": "no"}, "early_stopping must be True or False, not 'no'"),
         ({"unseen": "guess"}, 'unseen must be "error" or "missing"'),
     ],
 )
@@ -147,6 +153,25 @@ def test_values_that_were_never_seen(table):
     blank = frame.copy()
     blank.loc[3, "binary_1"] = None
     np.testing.assert_array_equal(model.transform(other), model.transform(blank))
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was(table):
+    frame, schema = table
+    model = small(schema=schema).fit(frame)
+    before = model.transform(frame)
+    other, other_schema = make_survey(100, binary=9, random_state=5)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.set_params(schema=other_schema).fit(other, sample_weight=[-1.0] * 100)
+    np.testing.assert_array_equal(model.transform(frame), before)
+
+
+def test_a_constant_column_is_harmless():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"c": np.full(50, 37.7), "b": rng.integers(0, 2, 50)})
+    schema = Schema([Continuous("c"), Binary("b", values=[0, 1])])
+    model = small(schema=schema).fit(frame, sample_weight=rng.random(50))
+    near, same = (model.transform(frame.assign(c=value)) for value in (38.0, 37.7))
+    np.testing.assert_allclose(near, same, atol=0.1)
 
 
 def test_transform_before_fit(table):

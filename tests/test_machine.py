@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mvrbm
+from mvrbm.kernels.random import Stream
 from mvrbm.likelihood import ais, exact_log_z, log_likelihood
 from mvrbm.rbm import RBM, with_ones
 from mvrbm.summary import Summary
@@ -268,3 +269,85 @@ def test_numbers_are_rounded_and_kept_within_bounds():
         np.testing.assert_array_equal(numbers, np.rint(numbers))
         assert numbers.min() < 1
         assert numbers.max() > 9
+
+
+def bounded(base, low=-1.0, high=2.0, dtype=np.float32, **more):
+    """A machine without hidden units over one bounded number of mean 0 and standard deviation 1."""
+    summary = Summary(np.zeros((0, 3)), np.array([[9.0, 0.0, 1.0]]))
+    rbm = RBM.start(Visible([mvrbm.Continuous("n", low=low, high=high, **more)], summary), 0, 0, dtype=dtype)
+    rbm.parameters.base[:] = base
+    rbm.refresh()
+    return rbm
+
+
+@pytest.mark.parametrize("base", [-30.0, -6.0, 0.0, 3.0, 14.0])
+@pytest.mark.parametrize("z", [-300.0, -3.0, 0.0, 2.0, 300.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bounded_number_far_from_its_mean(base, z, dtype):
+    """Density, mean and draws agree with a sum over a fine grid, however flat or far out the Gaussian."""
+    rbm = bounded(base, dtype=dtype)
+    edges = np.linspace(-1, 2, 200_001)
+    v = (edges[1:] + edges[:-1]) / 2
+    log_p = float(rbm.theta[0]) * v**2 + z * v
+    p = np.exp(log_p - log_p.max())
+    log_z = np.log(p.sum() * (v[1] - v[0])) + log_p.max()
+    p /= p.sum()
+    chunk = Chunk(np.zeros((0, 5), np.int16), np.linspace(-1, 2, 5, dtype=dtype)[None])
+    zs = np.full((1, 5), z, dtype)
+    expected = float(rbm.theta[0]) * chunk.numbers[0].astype(float) ** 2 + z * chunk.numbers[0] - log_z
+    np.testing.assert_allclose(rbm.visible.log_prob(chunk, zs, rbm.theta)[0], expected, rtol=1e-3, atol=2e-3)
+    mean, _ = rbm.visible.mean(zs, rbm.theta, chunk)
+    np.testing.assert_allclose(mean[0], p @ v, atol=2e-3)
+    n = 4000
+    drawn = rbm.visible.sample(np.full((1, n), z, dtype), rbm.theta, Stream(3, 1, np.arange(n))).numbers[0]
+    assert ((drawn >= -1) & (drawn <= 2)).all()
+    share = np.searchsorted(np.sort(drawn), edges[1:]) / n
+    assert abs(share - np.cumsum(p)).max() < 2 / np.sqrt(n) + 1e-3  # Kolmogorov and Smirnov
+
+
+@pytest.mark.parametrize("paper", [False, True])
+def test_a_sigma_that_is_given_stays(paper):
+    for sigma in (0.01, 5.0, 10.0):
+        summary = Summary(np.zeros((0, 3)), np.array([[9.0, 3.0, 2.0], [9.0, 0.0, 1.0]]))
+        questions = [mvrbm.Continuous("n", sigma=sigma, low=0), mvrbm.Continuous("m", low=-3, high=3)]
+        rbm = RBM.start(Visible(questions, summary, paper=paper), 0, 0, dtype=np.float64)
+        assert np.sqrt(-0.5 / rbm.theta[0]) == pytest.approx(sigma)
+
+
+def test_the_paper_has_sigma_1_gamma_1_and_no_bounds():
+    summary = Summary(np.ones((3, 4)), np.array([[9.0, 0.0, 1.0]]))
+    questions = [mvrbm.Continuous("n", low=-1, high=1), mvrbm.Ranking("r", ranks={"x": "x", "y": "y", "z": "z"})]
+    rbm = RBM.start(Visible(questions, summary, paper=True), 2, 0)
+    np.testing.assert_allclose(rbm.theta, [-0.5, 0.0])
+    np.testing.assert_array_equal(rbm.theta_slope, [0, 0])
+    drawn = rbm.visible.sample(np.zeros((4, 500), np.float32), rbm.theta, Stream(0, 0, np.arange(500)))
+    assert abs(drawn.numbers).max() > 2
+
+
+@pytest.mark.parametrize("z", [[-100.0, -101.0], [-800.0, -799.0], [3.0, 40.0]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_choice_that_may_not_be_empty_however_unlikely(z, dtype):
+    """Against the three answers that are left, in logarithms."""
+    question = mvrbm.Multicategorical("m", columns={"x": "x", "y": "y"}, allow_empty=False)
+    rbm = RBM.start(Visible([question], Summary(np.ones((2, 3)), np.zeros((0, 3)))), 0, 0, dtype=dtype)
+    logs = np.array([z[0], z[1], z[0] + z[1]])
+    log_z = np.logaddexp.reduce(logs)
+    p = np.exp(logs - log_z)
+    inputs, like = np.repeat(np.array(z, dtype)[:, None], 2000, axis=1), rbm.visible.blank(2000, dtype)
+    like.codes[:] = 1
+    np.testing.assert_allclose(rbm.visible.log_partition(inputs, rbm.theta, like)[0], log_z, rtol=1e-5)
+    mean, _ = rbm.visible.mean(inputs, rbm.theta, like)
+    np.testing.assert_allclose(mean[:, 0], [p[0] + p[2], p[1] + p[2]], rtol=1e-4)
+    drawn = rbm.visible.sample(inputs, rbm.theta, Stream(0, 0, np.arange(2000))).codes
+    assert drawn.any(axis=0).all()
+    np.testing.assert_allclose(drawn.mean(axis=1), [p[0] + p[2], p[1] + p[2]], atol=0.05)
+
+
+def test_a_pattern_is_one_row():
+    rbm = machine("binary")
+    two = rbm.visible.load(random_answers(rbm.visible.questions, 2, 0), np.arange(2), np.float64)
+    for function in (exact_log_z, ais):
+        with pytest.raises(ValueError, match="one row, not 2"):
+            function(rbm, two)
+    with pytest.raises(ValueError, match="at least 2 chains"):
+        ais(rbm, one_row(two), n_chains=1)

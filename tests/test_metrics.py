@@ -70,3 +70,26 @@ def test_errors_of_a_kind_are_pooled_over_its_questions():
 
 def test_a_kind_without_answers_has_no_error():
     assert one(mvrbm.Binary("q", values=[0, 1]), [B, B], [0, 1]) == {}
+
+
+def test_blocks_of_one_kind_are_pooled():
+    """Choose-any questions with and without a rule against the empty choice are one kind."""
+    questions = [
+        mvrbm.Multicategorical("a", columns={"x": "ax", "y": "ay"}),
+        mvrbm.Multicategorical("b", columns={"x": "bx", "y": "by"}, allow_empty=False),
+    ]
+    visible = Visible(questions, Summary(np.ones((4, 3)), np.zeros((0, 3))))
+    truth = Answers(np.array([[1, 0, 1, 0]], np.uint8), np.zeros((1, 0), np.float32))
+    guess = Answers(np.array([[0, 1, 1, 0]], np.uint8), np.zeros((1, 0), np.float32))
+    assert errors_by_kind(visible, guess, truth) == {"multicategorical": pytest.approx(1 - 2 / (2 + 1 + 1))}
+
+
+def test_nothing_chosen_and_nothing_guessed_is_right():
+    question = mvrbm.Multicategorical("q", columns={"x": "x", "y": "y"})
+    assert one(question, [[0, 0]], [[0, 0]]) == {"multicategorical": 0.0}
+
+
+def test_a_blank_guess_is_wrong():
+    question = mvrbm.Ranking("q", ranks={"x": "x", "y": "y"})
+    assert one(question, [[0], [2], [1]], [[B], [B], [B]]) == {"ranking": pytest.approx(2 / 3)}
+    assert np.isnan(one(mvrbm.Continuous("q"), [1.0], [np.nan])["continuous"])

@@ -389,3 +389,16 @@ def test_answers_survive_the_round_trip(question: Question, answers: st.SearchSt
         np.testing.assert_array_equal(question.encode(question.decode(block)), block)
 
     check()
+
+
+def test_noughts_and_ones_that_arrive_as_texts_are_no_ticks() -> None:
+    question = Multicategorical("q", columns={"W": "w", "C": "c"})
+    numbers = {"w": np.array([0, 1]), "c": np.array([0, 0])}
+    texts = {"w": np.array(["0", "1"], object), "c": np.array(["false", "False"], object)}
+    np.testing.assert_array_equal(question.learn(numbers).encode(texts), question.encode(numbers))
+    assert question.learn(texts) == question.learn(numbers)
+
+
+def test_a_stereotype_has_at_most_as_many_directions_as_levels() -> None:
+    with pytest.raises(ValueError, match="at most its 3 values, not 9"):
+        Ordinal("q", values=[1, 2, 3], basis="stereotype", dimension=9)

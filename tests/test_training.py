@@ -1,11 +1,16 @@
 """The training loop: same bits on any number of threads, a best epoch that is kept, a way back from every accident."""
 
+import copy
 import math
+import pickle
 import signal
+import sys
+import threading
 import warnings
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 import mvrbm
 from mvrbm.datasets import make_survey
@@ -13,6 +18,7 @@ from mvrbm.encoding import encode
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
 from mvrbm.training import DivergenceError, Settings, engine, train
+from mvrbm.training.objectives import CD, PCD, Batch
 from mvrbm.training.optimiser import SGD, Adam, largest
 from mvrbm.training.stopping import Patience, hide
 from mvrbm.units import KINDS
@@ -68,7 +74,7 @@ def test_another_seed_gives_another_model(survey):
     vectors = []
     for seed in (0, 1):
         rbm = start(answers, questions, seed=5)
-        train(rbm, answers, Settings(max_epochs=1, seed=seed))
+        train(rbm, answers, Settings(max_epochs=1, early_stopping=False, seed=seed))
         vectors.append(rbm.parameters.vector.copy())
     assert (vectors[0] != vectors[1]).mean() > 0.9
 
@@ -208,7 +214,7 @@ def test_an_error_in_the_middle_leaves_the_last_whole_epoch(survey):
 
     with pytest.raises(OSError, match="disk"):
         train(rbm, answers, Settings(max_epochs=5, early_stopping=False), progress=progress)
-    np.testing.assert_array_equal(rbm.parameters.vector, kept[0])
+    np.testing.assert_array_equal(rbm.parameters.vector, kept[1])
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.11, 0.17])
@@ -228,7 +234,7 @@ def test_ctrl_c_leaves_the_model_of_the_last_whole_epoch(survey, delay):
     old = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, delay)
     try:
-        with pytest.warns(UserWarning, match="interrupted: the model is that of epoch"):
+        with pytest.warns(UserWarning, match="interrupted: the model is the last of"):
             history = train(rbm, answers, Settings(max_epochs=10**6, early_stopping=False), progress=progress)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -254,7 +260,7 @@ def test_sgd_and_adam_against_their_definitions():
 
 def test_schedules():
     def rates(schedule):
-        return [Settings(schedule=schedule, max_epochs=4, learning_rate=1.0).rate(epoch) for epoch in range(4)]
+        return [Settings(schedule=schedule, max_epochs=4, learning_rate=1.0).rate(epoch, 9) for epoch in range(4)]
 
     assert rates("constant") == [1, 1, 1, 1]
     assert rates("linear") == [1, 0.75, 0.5, 0.25]
@@ -288,8 +294,10 @@ def test_without_hidden_units_the_model_has_the_datas_marginals(case):
     baseline = RBM.start(visible, 0, 0, dtype=np.float64)
     chunk = visible.load(answers, np.arange(2000), np.float64)
     z = np.repeat(baseline.parameters.U[:, None], 2000, axis=1)
-    mean, _ = visible.mean(z, baseline.theta, chunk)
-    np.testing.assert_allclose(mean.mean(axis=1), visible.features(chunk).mean(axis=1), atol=2e-3)
+    x, t = visible.mean(z, baseline.theta, chunk)
+    np.testing.assert_allclose(x.mean(axis=1), visible.features(chunk).mean(axis=1), atol=2e-3)
+    learnt = visible.natural_slope(baseline.parameters.base) != 0
+    np.testing.assert_allclose(t.mean(axis=1)[learnt], visible.base_statistics(chunk).mean(axis=1)[learnt], atol=2e-3)
 
 
 def test_weights_in_the_marginals_count_rows(survey):
@@ -297,8 +305,125 @@ def test_weights_in_the_marginals_count_rows(survey):
     times = np.random.default_rng(1).integers(0, 3, answers.n_rows)
     weighted = summarise(answers, questions, times.astype(float))
     repeated = summarise(answers.take(np.repeat(np.arange(answers.n_rows), times)), questions)
-    np.testing.assert_allclose(weighted.counts, repeated.counts)
-    np.testing.assert_allclose(weighted.moments, repeated.moments, rtol=1e-9)
+    np.testing.assert_allclose(weighted.counts * times.mean(), repeated.counts)
+    np.testing.assert_allclose(weighted.moments[:, 1:], repeated.moments[:, 1:], rtol=1e-9)
+
+
+def test_only_the_proportions_of_weights_matter(survey):
+    answers, questions = survey
+    weights = np.random.default_rng(1).random(answers.n_rows) + 0.1
+    vectors = []
+    for unit in (1.0, 2.0**-20):  # a power of two, so that not even the rounding differs
+        rbm = RBM.start(Visible(questions, summarise(answers, questions, unit * weights)), 8, 0)
+        train(rbm, answers, Settings(max_epochs=2, early_stopping=False), unit * weights)
+        vectors.append(rbm.parameters.vector)
+    np.testing.assert_array_equal(*vectors)
+
+
+def test_a_heavy_row_moves_the_machine_further_than_a_light_one(survey):
+    """Also where each row is a batch of its own."""
+    answers, questions = survey
+    few, vectors = answers.take(slice(0, 40)), []
+    for weights in (None, np.linspace(0.1, 1.9, 40)):
+        rbm = start(few, questions)
+        train(rbm, few, Settings(max_epochs=1, batch_size=1, optimiser="sgd", early_stopping=False), weights)
+        vectors.append(rbm.parameters.vector)
+    assert (vectors[0] != vectors[1]).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("objective", "pcd"),
+        ("gibbs_steps", 2),
+        ("missing", "hidden"),
+        ("optimiser", "sgd"),
+        ("learning_rate", 0.02),
+        ("schedule", "linear"),
+        ("schedule", "cosine"),
+        ("l2", 0.1),
+        ("batch_size", 100),
+        ("seed", 1),
+        ("early_stopping", True),
+    ],
+)
+def test_every_setting_makes_a_difference(survey, setting, value):
+    answers, questions = survey
+    vectors = []
+    for more in ({}, {setting: value}):
+        rbm = start(answers, questions, n_hidden=8)
+        train(rbm, answers, Settings(**{"max_epochs": 3, "early_stopping": False, **more}))
+        vectors.append(rbm.parameters.vector)
+    assert (vectors[0] != vectors[1]).mean() > 0.9
+
+
+@pytest.mark.parametrize(("setting", "value"), [("momentum", 0.5), ("n_chains", 64)])
+def test_settings_of_one_optimiser_and_one_objective(survey, setting, value):
+    answers, questions = survey
+    vectors = []
+    for more in ({}, {setting: value}):
+        rbm = start(answers, questions, n_hidden=8)
+        train(rbm, answers, Settings(objective="pcd", optimiser="sgd", max_epochs=2, early_stopping=False, **more))
+        vectors.append(rbm.parameters.vector)
+    assert (vectors[0] != vectors[1]).mean() > 0.9
+
+
+def test_epochs_differ_in_order_and_steps_in_draws(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    rows = np.arange(100)
+    found = []
+    for step in (0, 1):
+        (job,) = CD(3).jobs(rbm, Batch(answers, rows, np.full(100, 0.01), step))[:1]
+        found.append(job(np.empty_like(rbm.parameters.vector)))
+    assert (found[0] != found[1]).any()
+    first, second = (np.concatenate(list(engine.batches(3, epoch, 500, 50))) for epoch in (0, 1))
+    assert (first != second).any()
+
+
+def test_where_nothing_can_be_hidden_training_goes_on_to_the_end():
+    questions = questions_of("binary")[:1]
+    answers = random_answers(questions, 3, 0)
+    rbm = start(answers, questions, n_hidden=2)
+    history = train(rbm, answers, Settings(max_epochs=5, hidden_share=0.01))
+    assert len(history.epochs) == 5
+    assert "loss" not in history.epochs[0]
+
+
+def test_two_runs_at_once_leave_the_process_as_it_was(survey):
+    answers, questions = survey
+    interval, blas = sys.getswitchinterval(), [p["num_threads"] for p in threadpool_info()]
+    alone = start(answers, questions)
+    train(alone, answers, Settings(max_epochs=3))
+    machines = [start(answers, questions) for _ in range(3)]
+    threads = [threading.Thread(target=train, args=(m, answers, Settings(max_epochs=3))) for m in machines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for other in machines:
+        np.testing.assert_array_equal(other.parameters.vector, alone.parameters.vector)
+    assert sys.getswitchinterval() == interval
+    assert [p["num_threads"] for p in threadpool_info()] == blas
+
+
+def test_a_copy_can_be_trained(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    for twin in (copy.deepcopy(rbm), pickle.loads(pickle.dumps(rbm))):
+        train(twin, answers, Settings(max_epochs=1, early_stopping=False))
+        assert np.shares_memory(twin.parameters.vector, twin.parameters.W)
+    train(rbm, answers, Settings(max_epochs=1, early_stopping=False))
+    np.testing.assert_array_equal(twin.parameters.vector, rbm.parameters.vector)
+
+
+def test_a_persistent_job_run_again_gives_the_same(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    objective = PCD(0, 1, 20)
+    jobs = objective.jobs(rbm, Batch(answers, np.arange(9), np.full(9, 1 / 9), 0))
+    first, again = ([job(np.empty_like(rbm.parameters.vector)) for job in jobs] for _ in range(2))
+    np.testing.assert_array_equal(first, again)
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])

@@ -18,6 +18,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.training import Settings, train
+from mvrbm.training.stopping import MOST_ROWS, hide
 from mvrbm.visible import Visible
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_chains
         Persistent chains.
     optimiser, learning_rate, momentum, schedule, l2
-        "adam" or "sgd"; the size of its first steps; the momentum of "sgd"; how the rate goes on ("constant",
+        "adam" or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units); the momentum of "sgd"; how the rate goes on ("constant",
         "linear" or "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights.
     batch_size, max_epochs
         Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table.
     early_stopping, hidden_share, patience
-        Hide a share of the answers of up to 4,000 people from training; after `patience` epochs in which they
-        were not predicted better, lower the rate, and stop when that no longer helps. The parameters are those
-        of the best epoch.
+        Hide a share of the answers of up to 4,000 people from training; after `patience` epochs (and at least 100
+        steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
+        parameters are those of the best epoch.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads
@@ -142,9 +143,18 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         if self.schema is None:
             raise ValueError("MVRBM needs schema=Schema([...]), which says what each column of the table asks")
-        self.schema_ = self.schema.learn(X)
-        answers = encoding.encode(X, self.schema_, self.unseen)
-        self._fit_answers(answers, self._weights(X, sample_weight), settings)
+        schema = self.schema.learn(X)
+        answers = encoding.encode(X, schema, self.unseen)
+        weights = self._weights(X, schema, sample_weight)
+        visible = self._visible(answers, schema, weights)
+        hidden = None
+        if settings.early_stopping and self.n_hidden:
+            hidden = hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+            visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
+        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
+        history = train(rbm, answers, settings, weights, self._say if self.verbose else None, hidden)
+        # together and last: a fit that fails leaves the model of the one before
+        self.schema_, self.rbm_, self.history_ = schema, rbm, history
         return self
 
     def transform(self, X: pd.DataFrame) -> NDArray[np.float32]:
@@ -153,42 +163,47 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         answers = encoding.encode(X, self.schema_, self.unseen)
         return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
 
-    def _fit_answers(self, answers: Answers, weights: NDArray[np.float64] | None, settings: Settings) -> None:
-        questions = list(self.schema_)
-        visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
-        rbm = RBM.start(visible, self.n_hidden, settings.seed)
-        self.history_ = train(rbm, answers, settings, weights, self._say if self.verbose else None)
-        self.rbm_ = rbm
+    def _visible(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
+        questions = list(schema)
+        return Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
 
     def _settings(self) -> Settings:
         """The recipe with what was set by hand, once it is sure to make sense."""
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
-        if isinstance(self.n_hidden, bool) or self.n_hidden != int(self.n_hidden) or self.n_hidden < 0:
-            raise ValueError(f"n_hidden must be a whole number, 0 or more, not {self.n_hidden!r}")
+        self._check_number("n_hidden", self.n_hidden, 0, whole=True)
         given = {name: getattr(self, name) for name in Settings.__dataclass_fields__ if hasattr(self, name)}
         given = {name: value for name, value in given.items() if value is not None}
         for name, choices in _CHOICES.items():
             if given.get(name, choices[0]) not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given[name]!r}")
         for name in ("gibbs_steps", "n_chains", "batch_size", "patience", "n_threads"):
-            if given.get(name, 1) < 1:
-                raise ValueError(f"{name} must be 1 or more, not {given[name]!r}")
-        for name in ("learning_rate", "l2", "max_epochs", "momentum"):
-            if not given.get(name, 0) >= 0:
-                raise ValueError(f"{name} must be 0 or more, not {given[name]!r}")
-        if not 0 < given.get("hidden_share", 0.1) < 1:
-            raise ValueError(f"hidden_share must lie between 0 and 1, not {given['hidden_share']!r}")
+            self._check_number(name, given.get(name, 1), 1, whole=True)
+        self._check_number("max_epochs", given.get("max_epochs", 1), 0, whole=True)
+        for name in ("learning_rate", "l2", "momentum"):
+            self._check_number(name, given.get(name, 0), 0)
+        for name, least, most in (("hidden_share", 0, 1), ("momentum", -1, 1)):
+            if not least < given.get(name, 0.1) < most:
+                raise ValueError(f"{name} must lie below {most} and above {max(least, 0)}, not {given[name]!r}")
+        if given.get("early_stopping", True) not in (True, False):
+            raise ValueError(f"early_stopping must be True or False, not {given['early_stopping']!r}")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(RECIPES[self.recipe], seed=seed, **given)
 
-    def _weights(self, X: pd.DataFrame, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    def _weights(self, X: pd.DataFrame, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:
-            return encoding.weights(X, self.schema_)
+            return encoding.weights(X, schema)
         weights = np.asarray(sample_weight, np.float64)
         if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
             raise ValueError(f"sample_weight must be {len(X)} finite numbers, 0 or more and not all 0")
         return weights
+
+    @staticmethod
+    def _check_number(name: str, value: Any, least: int, whole: bool = False) -> None:
+        kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < np.inf:
+            kind = "whole number" if whole else "finite number"
+            raise ValueError(f"{name} must be a {kind}, {least} or more, not {value!r}")
 
     def _say(self, epoch: int, entry: dict[str, float]) -> None:
         said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())

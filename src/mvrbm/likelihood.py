@@ -21,6 +21,12 @@ MOST_EXACT = 20
 _STATES = 1 << 12
 
 
+def _repeated(pattern: Chunk, n: int) -> Chunk:
+    if pattern.n_rows != 1:
+        raise ValueError(f"a pattern of questions is one row, not {pattern.n_rows}")
+    return Chunk(np.repeat(pattern.codes, n, axis=1), np.repeat(pattern.numbers, n, axis=1))
+
+
 def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
     """log Z of the questions that the one row of `pattern` answers, by a sum over every state of the hidden units.
 
@@ -35,10 +41,7 @@ def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
         states = np.arange(first, min(first + _STATES, 1 << rbm.n_hidden))
         H = with_ones(rbm.n_hidden, len(states), rbm.dtype)
         H[:-1] = (states >> np.arange(rbm.n_hidden)[:, None]) & 1
-        like = Chunk(
-            np.repeat(pattern.codes, len(states), axis=1),
-            np.repeat(pattern.numbers, len(states), axis=1),
-        )
+        like = _repeated(pattern, len(states))
         log_terms = rbm.visible.log_partition(rbm.visible_inputs(H), rbm.theta, like).sum(axis=0)
         log_terms = log_terms.astype(np.float64) + rbm.parameters.w @ H[:-1]
         total = np.logaddexp(total, np.logaddexp.reduce(log_terms))
@@ -60,7 +63,9 @@ def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, s
     through machines between it and this one: biases and base parameters move in a straight line, the hidden
     units' inputs grow from 0.
     """
-    like = Chunk(np.repeat(pattern.codes, n_chains, axis=1), np.repeat(pattern.numbers, n_chains, axis=1))
+    if n_chains < 2:
+        raise ValueError(f"a standard error needs at least 2 chains, not {n_chains}")
+    like = _repeated(pattern, n_chains)
     path = _Path(rbm)
     stream = Stream(seed, 0, np.arange(n_chains))
     z = np.repeat(path.biases(0.0)[:, None], n_chains, axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
 from mvrbm.training.engine import CHUNK, chunks_of
@@ -16,13 +17,13 @@ def errors_by_kind(visible: Visible, guess: Answers, truth: Answers) -> dict[str
     standard deviations. Ordinal: the mean distance as a share of the scale. Ranking: the share of pairs in
     the opposite order. A kind without any answer in `truth` is left out.
     """
-    total = [np.zeros(0)] * len(visible.parts)
+    total: dict[str, NDArray[np.float64]] = {}
+    error = {}
     for rows in chunks_of(np.arange(truth.n_rows), CHUNK):
         a, b = visible.load(guess, rows), visible.load(truth, rows)
-        for n, p in enumerate(visible.parts):
+        for p in visible.parts:
+            kind = p.block.questions[0].kind  # more than one block can be of a kind
             parts = p.block.errors(a.codes[p.codes], a.numbers[p.numbers], b.codes[p.codes], b.numbers[p.numbers])
-            total[n] = parts.sum(axis=0) + (total[n] if len(total[n]) else 0)
-    kinds = [p.block.questions[0].kind for p in visible.parts]
-    return {
-        kind: p.block.error(parts) for kind, p, parts in zip(kinds, visible.parts, total, strict=True) if parts.any()
-    }
+            total[kind] = total.get(kind, 0.0) + parts.sum(axis=0)
+            error[kind] = p.block.error
+    return {kind: error[kind](parts) for kind, parts in total.items() if parts[-1]}

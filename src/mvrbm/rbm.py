@@ -28,6 +28,10 @@ class Parameters:
         self.w = self.joint[-1, :-1]
         self.base = self.vector[size:]
 
+    def __reduce__(self) -> tuple[type[Parameters], tuple[int, int, int, Array]]:
+        """Copies and pickles hold the vector, and make their own views of it."""
+        return Parameters, (*self.shape, self.vector)
+
     def like(self, vector: Array) -> Parameters:
         """Parameters of the same shape on another vector."""
         return Parameters(*self.shape, vector)

@@ -34,6 +34,8 @@ class Schema:
         self._check_columns()
 
     def _check_questions(self) -> None:
+        if not self.questions:
+            raise ValueError("a schema needs at least one question")
         for question in self.questions:
             if not isinstance(question, Question):
                 kinds = ", ".join(kind.__name__ for kind in KINDS)

@@ -38,9 +38,14 @@ def _count(codes: Any, weights: Any, out: Any) -> None:
                 out[c, codes[b, c]] += weights[b]
 
 
+def relative(weights: NDArray[np.floating] | None, n_rows: int) -> NDArray[np.float64]:
+    """Weights with mean 1, so that their unit does not matter; None is 1 for every row."""
+    return np.ones(n_rows) if weights is None else weights / np.mean(weights, dtype=np.float64)
+
+
 def summarise(answers: Answers, questions: Sequence[Question], weights: NDArray[np.floating] | None = None) -> Summary:
     """The summary of a table."""
-    weight = np.ones(answers.n_rows) if weights is None else weights.astype(np.float64)
+    weight = relative(weights, answers.n_rows)
     width = max([3, *(q.n_values for q in questions)])
     counts = np.zeros((answers.codes.shape[1], width))
     _count(answers.codes, weight, counts)

@@ -107,6 +107,32 @@ class TreeSum:
         self._spare.append(vector)
 
 
+class _Process:
+    """What training changes for the whole process: the first to train sets it, the last to end restores it."""
+
+    _lock = threading.Lock()
+    _users = 0
+    _limits: threadpool_limits
+    _interval: float
+
+    @classmethod
+    def enter(cls) -> None:
+        with cls._lock:
+            if cls._users == 0:
+                cls._limits = threadpool_limits(limits=1, user_api="blas")
+                cls._interval = sys.getswitchinterval()
+                sys.setswitchinterval(min(cls._interval, _SWITCH))
+            cls._users += 1
+
+    @classmethod
+    def leave(cls) -> None:
+        with cls._lock:
+            cls._users -= 1
+            if cls._users == 0:
+                sys.setswitchinterval(cls._interval)
+                cls._limits.restore_original_limits()
+
+
 class Workers:
     """Threads that take chunks through a step, each with single-threaded matrix products.
 
@@ -121,9 +147,7 @@ class Workers:
         self._helpers: list[threading.Thread] = []
 
     def __enter__(self) -> Workers:
-        self._limits = threadpool_limits(limits=1, user_api="blas")
-        self._interval = sys.getswitchinterval()
-        sys.setswitchinterval(min(self._interval, _SWITCH))
+        _Process.enter()
         self._helpers = [threading.Thread(target=self._help, daemon=True) for _ in range(self.n_threads - 1)]
         for helper in self._helpers:
             helper.start()
@@ -136,8 +160,7 @@ class Workers:
             self._rounds.put(None)
         for helper in self._helpers:
             helper.join()
-        sys.setswitchinterval(self._interval)
-        self._limits.restore_original_limits()
+        _Process.leave()
 
     def _help(self) -> None:
         while (share := self._rounds.get()) is not None:

@@ -34,7 +34,7 @@ class Batch:
     answers: Answers
     rows: Index
     weights: Array
-    """The weight of each row of the batch; they sum to 1."""
+    """The weight of each row of the batch, as a share: without weights they sum to 1."""
     step: int
 
     def pieces(self, size: int) -> list[Batch]:
@@ -55,6 +55,9 @@ class Objective(ABC):
     @abstractmethod
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         """The parts of the batch's gradient."""
+
+    def restart(self) -> None:  # noqa: B027
+        """Forget what was kept from step to step, as after steps that were undone."""
 
     def load(self, rbm: RBM, piece: Batch, stream: Stream) -> Chunk:
         """A piece's answers; blanks are left out, or drawn given the answers if they count as hidden."""
@@ -121,6 +124,10 @@ class PCD(Objective):
         self.n_chains = n_chains
         self.chains: list[Chunk] = []
         """The state of the chains, a chunk at a time."""
+        self._moved: dict[int, Chunk] = {}
+
+    def restart(self) -> None:
+        self.chains, self._moved = [], {}
 
     def start(self, rbm: RBM) -> None:
         """Draw the chains from the machine without hidden units."""
@@ -135,6 +142,9 @@ class PCD(Objective):
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         if not self.chains:
             self.start(rbm)
+        # only now, so that a job that is run again starts from the chains that it was given
+        self.chains = [self._moved.get(i, chain) for i, chain in enumerate(self.chains)]
+        self._moved = {}
 
         def data(piece: Batch) -> Job:
             return lambda vector: self._positive(rbm, piece, vector)
@@ -156,7 +166,7 @@ class PCD(Objective):
         first = sum(c.n_rows for c in self.chains[:i])
         rows = np.arange(first, first + self.chains[i].n_rows) + _CHAIN_ROWS
         chunk = rbm.gibbs(self.chains[i], Stream(self.seed, step, rows), self.gibbs_steps)
-        self.chains[i] = chunk
+        self._moved[i] = chunk
         work = Workspace.of(rbm, chunk.n_rows)
         H = rbm.posterior(chunk, work.X, work.H)
         scale = np.full(chunk.n_rows, -1 / self.n_chains, rbm.dtype)

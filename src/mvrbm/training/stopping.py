@@ -17,16 +17,23 @@ MOST_ROWS = 4000
 """People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
 
 
-def hide(answers: Answers, visible: Visible, share: float, seed: int, most_rows: int | None = None) -> HiddenAnswers:
-    """Hide a share of the answered questions of some people, whole questions at a time.
+def hide(
+    answers: Answers,
+    visible: Visible,
+    share: float,
+    seed: int,
+    most_rows: int | None = None,
+    weights: Array | None = None,
+) -> HiddenAnswers:
+    """Hide a share of the answered questions of some people whose weight is not 0, whole questions at a time.
 
     The number hidden for a person is the share of what they answered, rounded up or down at random so that the
     mean is right.
     """
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63]))
-    n_rows = answers.n_rows
-    rows = np.arange(n_rows) if not most_rows or n_rows <= most_rows else random.permutation(n_rows)[:most_rows]
-    rows = np.sort(rows)
+    rows = np.arange(answers.n_rows) if weights is None else np.flatnonzero(weights)
+    if most_rows and len(rows) > most_rows:
+        rows = np.sort(random.permutation(rows)[:most_rows])
     kept = Answers(answers.codes.copy(), answers.numbers.copy())
     for own in chunks_of(rows, CHUNK):
         chunk = visible.load(answers, own)
@@ -52,6 +59,13 @@ class HiddenAnswers:
     """The table without the hidden answers."""
     rows: Index
     """The rows that had answers hidden."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was hidden: of people who answer one question each, perhaps nothing."""
+        return bool((self.kept.codes != self.full.codes).any()) or int(np.isnan(self.kept.numbers).sum()) > int(
+            np.isnan(self.full.numbers).sum()
+        )
 
     @property
     def hidden(self) -> Answers:

@@ -12,6 +12,7 @@ import numpy as np
 
 from mvrbm.answers import Answers
 from mvrbm.rbm import RBM
+from mvrbm.summary import relative
 from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.objectives import CD, PCD, Batch, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
@@ -38,7 +39,7 @@ class Settings:
     n_chains: int = 256
     optimiser: str = "adam"
     momentum: float = 0.0
-    learning_rate: float = 0.01
+    learning_rate: float | None = None
     schedule: str = "constant"
     l2: float = 0.0
     batch_size: int | None = None
@@ -63,12 +64,16 @@ class Settings:
         """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
         return self.batch_size or int(np.clip(n_rows // 50, 64, 512))
 
-    def rate(self, epoch: int) -> float:
-        """The learning rate of an epoch by the schedule, before it is lowered for other reasons."""
+    def rate(self, epoch: int, n_hidden: int) -> float:
+        """The learning rate of an epoch by the schedule, before it is lowered for other reasons.
+
+        Unless it is given, it starts at 0.01, and lower for more than 50 hidden units, whose steps add up.
+        """
+        first = 0.01 * min(1.0, math.sqrt(50 / n_hidden)) if self.learning_rate is None else self.learning_rate
         if self.schedule == "constant":
-            return self.learning_rate
+            return first
         done = epoch / max(1, self.max_epochs)
-        return self.learning_rate * (1 - done if self.schedule == "linear" else 0.5 * (1 + math.cos(math.pi * done)))
+        return first * (1 - done if self.schedule == "linear" else 0.5 * (1 + math.cos(math.pi * done)))
 
 
 @dataclass
@@ -77,6 +82,8 @@ class History:
 
     epochs: list[dict[str, float]] = field(default_factory=list)
     """For each epoch: the learning rate and, with early stopping, the loss on the answers hidden from training."""
+    start_loss: float | None = None
+    """The loss before the first epoch, of the marginals."""
     undone: int = 0
     """How often training was taken back to the start of an epoch because it went astray."""
     stopped: str = "max_epochs"
@@ -87,24 +94,38 @@ Progress = Callable[[int, dict[str, Any]], None]
 
 
 def train(
-    rbm: RBM, answers: Answers, settings: Settings, weights: Array | None = None, progress: Progress | None = None
+    rbm: RBM,
+    answers: Answers,
+    settings: Settings,
+    weights: Array | None = None,
+    progress: Progress | None = None,
+    hidden: HiddenAnswers | None = None,
 ) -> History:
-    """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends."""
-    return _Run(rbm, answers, settings, weights, progress).go()
+    """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
+
+    `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
+    """
+    return _Run(rbm, answers, settings, weights, progress, hidden).go()
 
 
 class _Run:
     """One training run."""
 
     def __init__(
-        self, rbm: RBM, answers: Answers, settings: Settings, weights: Array | None, progress: Progress | None
+        self,
+        rbm: RBM,
+        answers: Answers,
+        settings: Settings,
+        weights: Array | None,
+        progress: Progress | None,
+        hidden: HiddenAnswers | None,
     ) -> None:
         self.rbm, self.settings, self.progress = rbm, settings, progress
-        self.hidden: HiddenAnswers | None = None
-        if settings.early_stopping and rbm.n_hidden:
-            self.hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS)
-        self.answers = self.hidden.kept if self.hidden else answers
-        self.weights = np.ones(answers.n_rows) if weights is None else weights
+        if settings.early_stopping and rbm.n_hidden and hidden is None:
+            hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+        self.hidden = hidden if hidden and hidden.any else None
+        self.answers = hidden.kept if hidden else answers
+        self.weights = relative(weights, answers.n_rows)
         self.objective = settings.make_objective()
         self.optimiser = settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype)
         self.sum = TreeSum(rbm.parameters.vector)
@@ -120,15 +141,20 @@ class _Run:
         good = self.rbm.parameters.vector.copy()
         try:
             with Workers(self.settings.n_threads) as self.workers:
+                if self.hidden:
+                    self.history.start_loss = self._loss()
+                    self.patience.see(self.history.start_loss, good)
                 for epoch in range(self.settings.max_epochs if self.rbm.n_hidden else 0):
-                    good = self._sound_epoch(epoch, good)
+                    entry = self._sound_epoch(epoch, good)
+                    good = self.rbm.parameters.vector.copy()
+                    self._record(epoch, entry)
                     if self.history.stopped != "max_epochs":
                         break
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
-            warnings.warn(
-                f"training was interrupted: the model is that of epoch {len(self.history.epochs)}", stacklevel=4
-            )
+            which = "best" if self.hidden else "last"
+            said = f"training was interrupted: the model is the {which} of {len(self.history.epochs)} whole epochs"
+            warnings.warn(said, stacklevel=4)
         except BaseException:
             self._go_back(good)
             raise
@@ -141,15 +167,16 @@ class _Run:
         self.rbm.parameters.vector[:] = vector
         self.rbm.refresh()
 
-    def _sound_epoch(self, epoch: int, good: Array) -> Array:
-        """Run an epoch, again and slower if it goes astray, and return the parameters it ends with."""
+    def _sound_epoch(self, epoch: int, good: Array) -> dict[str, float]:
+        """Run an epoch, again and slower if it goes astray, and return what is to be said of it."""
         while True:
-            rate = self.settings.rate(epoch) * self.slowed
+            rate = self.settings.rate(epoch, self.rbm.n_hidden) * self.slowed
             loss = self._loss() if self._epoch(epoch, rate) else math.nan
             if math.isfinite(loss) and largest(self.rbm.parameters.vector) < _TOO_LARGE:
                 break
             self._go_back(good)
             self.optimiser.reset()
+            self.objective.restart()
             self.history.undone += 1
             self.slowed *= 0.3
             if self.history.undone > _MOST_UNDONE:
@@ -157,17 +184,15 @@ class _Run:
                     f"training diverged {self.history.undone} times, the last at a learning rate of {rate:.2g}; "
                     "set a smaller learning_rate, or bound continuous questions that have extreme values (low=, high=)"
                 )
-        self._record(epoch, rate, loss)
-        return self.rbm.parameters.vector.copy()
+        return {"learning_rate": rate} | ({"loss": loss} if self.hidden else {})
 
-    def _record(self, epoch: int, rate: float, loss: float) -> None:
-        entry = {"learning_rate": rate} | ({"loss": loss} if self.hidden else {})
+    def _record(self, epoch: int, entry: dict[str, float]) -> None:
         self.history.epochs.append(entry)
         if self.progress:
             self.progress(epoch, entry)
         if not self.hidden:
             return
-        verdict = self.patience.see(loss, self.rbm.parameters.vector)
+        verdict = self.patience.see(entry["loss"], self.rbm.parameters.vector)
         if verdict == "lower":
             self.slowed *= self.patience.factor
             assert self.patience.vector is not None
@@ -188,11 +213,8 @@ class _Run:
     def _epoch(self, epoch: int, rate: float) -> bool:
         """One pass over the rows; False if it goes astray."""
         for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.batch_size):
-            weights = self.weights[rows]
-            total = weights.sum()
-            if total == 0:
-                continue
-            gradient = self._gradient(Batch(self.answers, rows, weights / total, self.step))
+            # by the number of rows and not by their weights: a batch of light rows makes a small step
+            gradient = self._gradient(Batch(self.answers, rows, self.weights[rows] / len(rows), self.step))
             self.step += 1
             self.optimiser.step(self.rbm.parameters.vector, gradient, rate, self.workers)
             self.sum.release(gradient)

@@ -28,7 +28,7 @@ class Block(ABC):
     there is no answer, and what is blank has no feature, no statistic and no share in the partition function.
 
     To add a type, write a `Question` (the table's side) and a `Block` (the model's side) in one file of this
-    folder and add it to the list in `__init__`. The tests in tests/test_units.py then run on it.
+    folder and add it to the list in `__init__`. CONTRIBUTING.md says what the tests need to run on it.
     """
 
     questions: Sequence[Question]
@@ -85,7 +85,10 @@ class Block(ABC):
 
     @abstractmethod
     def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
-        """Additive parts of the type's error, (questions, parts), over the answers that are there in truth."""
+        """Additive parts of the type's error, (questions, parts), over the answers that are there in truth.
+
+        The last part is their number. A blank guess is wrong.
+        """
 
     @staticmethod
     def error(parts: NDArray[np.float64]) -> float:

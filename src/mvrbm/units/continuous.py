@@ -19,7 +19,8 @@ class Continuous(Question):
     """A question whose answer is a number.
 
     Numbers below `low` or above `high` are refused; `integer` rounds what the model answers. `sigma` is the
-    spread of the answer given the hidden layer: a number, "learn", or None (as the model's recipe has it).
+    spread of the answer given the hidden layer, in standard deviations of the column: a number, "learn", or
+    None (as the model's recipe has it).
 
     >>> Continuous("age", low=0, high=120, integer=True)
     Continuous('age', low=0, high=120, integer=True)
@@ -48,7 +49,7 @@ class Continuous(Question):
         self.high = high
         self.integer = bool(integer)
         self.sigma = self._positive_or_learn("sigma", sigma)
-        if not self._least < self._most:
+        if not self.least < self.most:
             raise self._error(f"low must be below high, not low={low!r}, high={high!r}")
 
     @property
@@ -67,11 +68,13 @@ class Continuous(Question):
         return 1
 
     @property
-    def _least(self) -> float:
+    def least(self) -> float:
+        """The lower bound, or minus infinity."""
         return -np.inf if self.low is None else float(self.low)
 
     @property
-    def _most(self) -> float:
+    def most(self) -> float:
+        """The upper bound, or infinity."""
         return np.inf if self.high is None else float(self.high)
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
@@ -80,7 +83,7 @@ class Continuous(Question):
         with np.errstate(over="ignore"):
             infinite = np.isinf(numbers.astype(np.float32))
         self._refuse(infinite, array, self.name, "is infinite or too large; correct it or list it in missing=[...]")
-        outside = (numbers < self._least) | (numbers > self._most)
+        outside = (numbers < self.least) | (numbers > self.most)
         if unseen == "error":
             self._refuse(bad, array, self.name, 'is not a number; list it in missing=[...] or set unseen="missing"')
             bounds = f"is outside low={self.low!r}, high={self.high!r}"
@@ -91,10 +94,14 @@ class Continuous(Question):
     def decode(self, block: Cells) -> dict[str, Cells]:
         """Write the column of numbers, within the bounds, rounded if `integer`; a blank is NaN."""
         # float32 can round a bound to just outside it, so even an answer that was read may need the clip.
-        numbers = np.clip(block[:, 0].astype(np.float64), self._least, self._most)
+        numbers = np.clip(block[:, 0].astype(np.float64), self.least, self.most)
         if self.integer:
-            numbers = np.clip(np.rint(numbers), np.ceil(self._least), np.floor(self._most))
+            numbers = np.clip(np.rint(numbers), np.ceil(self.least), np.floor(self.most))
         return {self.name: numbers}
+
+
+_LOG_PRECISIONS = (-6.0, 14.0)
+"""Where log(1/sigma^2) may lie: answers that pile up at both bounds would push it down without end."""
 
 
 class ContinuousBlock(Block):
@@ -111,7 +118,7 @@ class ContinuousBlock(Block):
         self.feature_start = self.base_question = np.arange(len(questions))
         _, mean, sd = summary.moments.T
         self.location = np.nan_to_num(mean)[:, None]
-        self.scale = np.where(sd > 0, sd, 1.0)[:, None]
+        self.scale = np.where(sd > 1e-6 * np.abs(mean), sd, 1.0)[:, None]  # a constant's is a rounding error
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self.low, self.high = self._bounds("low", -np.inf), self._bounds("high", np.inf)
         self._cut = not paper and bool(np.isfinite([self.low, self.high]).any())
@@ -127,7 +134,9 @@ class ContinuousBlock(Block):
         U = np.zeros(len(base))
         if self._cut:  # the Gaussian whose cut-off version has mean 0 and, where sigma is learnt, variance 1
             first = np.concatenate([U, base])
-            within = [(-30.0, 30.0)] * len(U) + [(-3.0, 8.0)] * len(base)  # answers piled up at a bound would go beyond
+            # answers piled up at a bound would go further; a fixed sigma stays where it is
+            within = [(-30.0, 30.0)] * len(U)
+            within += [(-3.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
             best = optimize.minimize(self._marginal_loss, first, jac=True, method="L-BFGS-B", bounds=within).x
             U, base = best[: len(U)], best[len(U) :]
         return U, base
@@ -143,11 +152,11 @@ class ContinuousBlock(Block):
         return float(log_z.sum() - theta.sum()), slope
 
     def natural(self, base: Array) -> Array:
-        return -np.exp(base) / 2
+        return -np.exp(np.clip(base, *_LOG_PRECISIONS)) / 2
 
     def natural_slope(self, base: Array) -> Array:
-        learnt = np.array([s == "learn" for s in self._sigma])
-        return np.where(learnt, self.natural(base), 0).astype(base.dtype)
+        free = np.array([s == "learn" for s in self._sigma]) & (np.clip(base, *_LOG_PRECISIONS) == base)
+        return np.where(free, self.natural(base), 0).astype(base.dtype)
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
         np.subtract(numbers, self.location, out=x, casting="same_kind")
@@ -159,8 +168,10 @@ class ContinuousBlock(Block):
         t *= t
 
     def _gaussian(self, z: Array, theta: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation before the cut."""
+        """Mean and standard deviation before the cut; in float64 if there is one, for what is left may lie far out."""
         variance = (-0.5 / theta)[:, None]
+        if self._cut:
+            variance = variance.astype(np.float64)
         return variance * z, np.sqrt(variance)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
@@ -179,9 +190,10 @@ class ContinuousBlock(Block):
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
         mean, sd = self._gaussian(z, theta)
-        out[:] = 0.5 * (mean / sd) ** 2 + np.log(sd) + 0.5 * np.log(2 * np.pi)
-        if self._cut:
-            out += log_between((self.low - mean) / sd, (self.high - mean) / sd)
+        log_z = 0.5 * (mean / sd) ** 2 + np.log(sd) + 0.5 * np.log(2 * np.pi)
+        if self._cut:  # the two terms can be huge and opposite: only their sum may be rounded to the precision of out
+            log_z = log_z + log_between((self.low - mean) / sd, (self.high - mean) / sd)
+        out[:] = log_z
         out[np.isnan(numbers)] = 0
 
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
@@ -192,12 +204,13 @@ class ContinuousBlock(Block):
         for q, question in enumerate(self._own):
             if question.integer:
                 numbers[q] = np.rint(numbers[q])
-            numbers[q] = np.clip(numbers[q], question.low, question.high)
+            numbers[q] = np.clip(numbers[q], question.least, question.most)
 
     def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
         """The squared error in standard deviations."""
-        off = (numbers.astype(np.float64) - true_numbers) / self.scale
-        return np.stack([np.nansum(off**2, axis=1), (~np.isnan(true_numbers)).sum(axis=1)], axis=1)
+        answered = ~np.isnan(true_numbers)
+        off = np.where(answered, numbers.astype(np.float64) - true_numbers, 0.0) / self.scale
+        return np.stack([(off**2).sum(axis=1), answered.sum(axis=1)], axis=1)
 
     @staticmethod
     def error(parts: NDArray[np.float64]) -> float:

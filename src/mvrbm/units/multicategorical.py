@@ -26,6 +26,11 @@ from mvrbm.units.question import (
     split,
 )
 
+_NOUGHTS_AND_ONES = {"0": 0, "1": 1, "false": 0, "true": 1}  # as texts, of any case
+_AS_CODES: dict[Any, int] = {0: 0, 1: 1}
+for _text, _code in _NOUGHTS_AND_ONES.items():
+    _AS_CODES |= {_text: _code, _text.capitalize(): _code, _text.upper(): _code}
+
 
 class Multicategorical(Question):
     """A question that lets people choose any number of options, each in a column of its own or all in one text.
@@ -129,7 +134,7 @@ class Multicategorical(Question):
         texts: dict[Value, Value] = {}
         for option, column in (self._by_option or {}).items():
             cells = [] if columns[column].dtype.kind in "biuf" else distinct(columns[column], self.missing)
-            found = [cell for cell in cells if isinstance(cell, str)]
+            found = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NOUGHTS_AND_ONES]
             if len(found) > 1:
                 raise self._error(f"column {column!r} has more than one text ({found[:2]}); recode it to 0 and 1")
             if found:
@@ -140,7 +145,7 @@ class Multicategorical(Question):
         ticks = self.ticked or self._ticks(columns)
         block = np.empty((len(columns[self.columns[0]]), self.n_codes), dtype=np.int32)
         for place, (option, column) in enumerate((self._by_option or {}).items()):
-            table: dict[Any, int] = {ticks[option]: 1, option: 1} if ticks else {0: 0, 1: 1}
+            table: dict[Any, int] = {ticks[option]: 1, option: 1} if ticks else _AS_CODES
             wrong = f"is not its tick {ticks[option]!r}" if ticks else "is neither 0 nor 1"
             way_out = f'{wrong}; recode it, list it in missing=[...] or set unseen="missing"'
             codes = match(columns[column], table, self.missing)
@@ -193,15 +198,18 @@ class MulticategoricalBlock(IndicatorBlock):
 
         The paper's recall and precision count agreeing zeros too and can exceed 1; these do not.
         """
-        truth, guess = true_codes == 1, (codes == 1) & (true_codes >= 0)
-        each = np.stack([truth & guess, ~truth & guess, truth & ~guess], axis=2).sum(axis=1).astype(np.float64)
+        answered = true_codes >= 0
+        truth, guess = true_codes == 1, (codes == 1) & answered
+        each = (
+            np.stack([truth & guess, ~truth & guess, truth & ~guess, answered], axis=2).sum(axis=1).astype(np.float64)
+        )
         return np.add.reduceat(each, self.feature_start, axis=0) / np.bincount(self.owner)[:, None]
 
     @staticmethod
     def error(parts: NDArray[np.float64]) -> float:
-        """1 - F1."""
-        hit, extra, missed = parts
-        return float((extra + missed) / (2 * hit + extra + missed))
+        """1 - F1; 0 where nothing was to be found and nothing was."""
+        hit, extra, missed, _ = parts
+        return float((extra + missed) / (2 * hit + extra + missed)) if hit + extra + missed else 0.0
 
 
 class NonEmptyBlock(MulticategoricalBlock):
@@ -219,32 +227,32 @@ class NonEmptyBlock(MulticategoricalBlock):
             U = np.log(p / (1 - p))
         return U, np.zeros(0)
 
-    def _log_none(self, z: Array) -> Array:
-        """Log of the probability that independent options are all left, for each question."""
-        return -np.add.reduceat(np.logaddexp(0, z), self.feature_start, axis=0)
-
     def _log_some(self, z: Array) -> Array:
-        # 1 - P(none); where every option is unlikely this is the sum of their odds, not a rounding error
-        return np.log(-np.expm1(np.minimum(self._log_none(z.astype(np.float64)), -1e-300)))
+        """log of the probability that independent options are not all left, for each question."""
+        z = z.astype(np.float64)
+        log_none = -np.add.reduceat(np.logaddexp(0, z), self.feature_start, axis=0)
+        return _log_one_minus(log_none, np.logaddexp.reduceat(z, self.feature_start, axis=0))
 
     def _whole(self, codes: Codes) -> NDArray[np.bool_]:
         return np.minimum.reduceat(codes, self.feature_start, axis=0) >= 0
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
         """Option by option: while none is chosen yet, given that one of those left must be."""
-        log_off = -np.logaddexp(0, z.astype(np.float64))
-        p = np.exp(z + log_off)
+        z = z.astype(np.float64)
+        log_off, log_on = -np.logaddexp(0, z), -np.logaddexp(0, -z)
         for start, stop in zip(self.feature_start, [*self.feature_start[1:], len(z)], strict=True):
             log_rest_off = np.cumsum(log_off[start:stop][::-1], axis=0)[::-1]
+            log_rest_odds = np.logaddexp.accumulate(z[start:stop][::-1], axis=0)[::-1]
+            log_rest_on = _log_one_minus(log_rest_off, log_rest_odds)
             none = np.ones(z.shape[1], bool)
             for j in range(start, stop):
-                must = p[j] / -np.expm1(np.minimum(log_rest_off[j - start], -1e-300))
-                codes[j] = u[j] < np.where(none, must, p[j])
+                must = np.exp(log_on[j] - log_rest_on[j - start])
+                codes[j] = u[j] < np.where(none, must, np.exp(log_on[j]))
                 none &= codes[j] == 0
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
-        super().mean(z, theta, codes, numbers, x, t)
-        x /= np.where(self._whole(codes), np.exp(self._log_some(z)), 1.0)[self.owner]
+        log_on = -np.logaddexp(0, -z.astype(np.float64))
+        x[:] = np.exp(log_on - self._log_some(z)[self.owner]) * (codes >= 0)
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
         super().log_partition(z, theta, codes, numbers, out)
@@ -256,3 +264,10 @@ class NonEmptyBlock(MulticategoricalBlock):
         for start, stop in zip(self.feature_start, [*self.feature_start[1:], len(z)], strict=True):
             empty = np.flatnonzero(~codes[start:stop].any(axis=0))
             codes[start + z[start:stop, empty].argmax(axis=0), empty] = 1
+
+
+def _log_one_minus(log_none: Array, log_odds: Array) -> Array:
+    """log(1 - P(none)); where every option is unlikely, it is the sum of their odds and not a rounding error."""
+    certain = np.minimum(log_none, -1e-9)
+    result: Array = np.where(log_none > -1e-9, log_odds, np.log(-np.expm1(certain)))
+    return result

@@ -53,6 +53,8 @@ class Ordinal(OneAnswer):
             raise self._error(f"basis must be one of {BASES}, not {basis!r}")
         if dimension is not None and (not isinstance(dimension, int) or dimension < 1 or basis != "stereotype"):
             raise self._error(f'dimension must be a whole number above 0 with basis="stereotype", not {dimension!r}')
+        if dimension is not None and self.values is not None and dimension > len(self.values):
+            raise self._error(f"dimension must be at most its {len(self.values)} values, not {dimension!r}")
         self.basis = basis
         self.dimension = dimension
 

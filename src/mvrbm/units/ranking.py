@@ -235,7 +235,7 @@ class RankingBlock(LevelBlock):
 
     def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
         """The share of pairs put in the opposite order; a tie is not opposed to anything."""
-        opposed = (true_codes >= 0) & (codes >= 0) & ((true_codes - 1) * (codes - 1) < 0)
+        opposed = np.isin(true_codes, (0, 2)) & (codes != true_codes) & (codes != 1)
         each = np.stack([opposed.sum(axis=1), (true_codes >= 0).sum(axis=1)], axis=1).astype(np.float64)
         n_pairs = np.array([len(p) for p in self.pairs])
         share: NDArray[np.float64] = np.add.reduceat(each, self.pair_start, axis=0) / n_pairs[:, None]
