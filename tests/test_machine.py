@@ -73,7 +73,8 @@ def test_conditional_of_answers_given_hidden_units(case):
         logits = (oracle.log_measure + oracle.G)[:, None] + oracle.H @ oracle.states.T
         log_z = np.logaddexp.reduce(logits, axis=0)
         probability = np.exp(logits - log_z)
-        x, t = rbm.visible.features(chunk), rbm.visible.base_statistics(chunk)
+        x = rbm.visible.features(chunk)
+        t = rbm.visible.base_statistics(chunk, x)
         for n in range(len(oracle.states)):
             zn = np.repeat(z[:, n : n + 1], chunk.n_rows, axis=1)
             log_prob = rbm.visible.log_prob(chunk, zn, rbm.theta).sum(axis=0)

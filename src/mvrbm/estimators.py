@@ -64,8 +64,9 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_chains
         Persistent chains.
     optimiser, learning_rate, momentum, schedule, l2
-        "adam" or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units); the momentum of "sgd"; how the rate goes on ("constant",
-        "linear" or "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights.
+        "adam" or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units); the momentum
+        of "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at
+        `max_epochs`); the shrinkage of the weights.
     batch_size, max_epochs
         Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table.
     early_stopping, hidden_share, patience

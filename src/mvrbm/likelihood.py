@@ -76,7 +76,7 @@ def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, s
     steps = np.linspace(0.0, 1.0, n_steps + 1)
     for before, now in pairwise(steps):
         X = rbm.features(chunk)
-        a, t = rbm.hidden_inputs(chunk, X), rbm.visible.base_statistics(chunk)
+        a, t = rbm.hidden_inputs(chunk, X), rbm.visible.base_statistics(chunk, X)
         log_weights += path.log_unnormalised(now, X, a, t) - path.log_unnormalised(before, X, a, t)
         chunk = keep_blanks(path.sweep(now, a, stream), like)
     top = log_weights.max()

@@ -117,12 +117,12 @@ class RBM:
         """E(v, h) of the machine restricted to the questions answered; H has its row of ones."""
         X = self.features(chunk)
         coupled = np.einsum("db,db->b", X[:-1], self.visible_inputs(H))
-        result: Array = -(self.base_energy(chunk) + coupled + self.parameters.w @ H[:-1])
+        result: Array = -(self.base_energy(chunk, X) + coupled + self.parameters.w @ H[:-1])
         return result
 
-    def base_energy(self, chunk: Chunk) -> Array:
-        """theta·t(v) of each person."""
-        result: Array = self.theta @ self.visible.base_statistics(chunk)
+    def base_energy(self, chunk: Chunk, X: Array) -> Array:
+        """theta·t(v) of each person, given the chunk's features."""
+        result: Array = self.theta @ self.visible.base_statistics(chunk, X)
         return result
 
     def free_energy(self, chunk: Chunk, given: Chunk | None = None) -> Array:
@@ -134,7 +134,7 @@ class RBM:
         X = self.features(chunk)
         softplus = np.empty(chunk.n_rows, np.float64)
         hidden.sum_softplus(self.hidden_inputs(chunk, X), softplus)
-        energy: Array = -(self.base_energy(chunk) + self.parameters.U @ X[:-1] + softplus)
+        energy: Array = -(self.base_energy(chunk, X) + self.parameters.U @ X[:-1] + softplus)
         return energy if given is None else energy - self.free_energy(given)
 
     def gibbs(self, chunk: Chunk, stream: Stream, steps: int, given: Chunk | None = None) -> Chunk:

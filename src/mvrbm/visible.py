@@ -6,7 +6,7 @@ and hands each block its own rows of every array. All arrays have people in colu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,8 +128,8 @@ class Visible:
     def features(self, chunk: Chunk, x: Array | None = None) -> Array:
         """x(v), (features, people)."""
         x = np.empty((self.n_features, chunk.n_rows), chunk.numbers.dtype) if x is None else x
-        for block, codes, numbers, own in self._split(chunk, "features"):
-            block.features(codes, numbers, x[own])
+        for p in self.parts:
+            p.block.features(chunk.codes[p.codes], chunk.numbers[p.numbers], x[p.features])
         return x
 
     def add_inputs(self, chunk: Chunk, W: Array, a: Array) -> None:
@@ -138,12 +138,12 @@ class Visible:
             if p.block.gathers:
                 p.block.add_inputs(chunk.codes[p.codes], W[p.features], a)
 
-    def base_statistics(self, chunk: Chunk) -> Array:
-        """t(v), (base statistics, people)."""
-        t = np.empty((self.n_base, chunk.n_rows), chunk.numbers.dtype)
-        for block, codes, numbers, own in self._split(chunk, "base"):
-            if block.n_base:
-                block.base_statistics(codes, numbers, t[own])
+    def base_statistics(self, chunk: Chunk, x: Array) -> Array:
+        """t(v), (base statistics, people), given the chunk's features."""
+        t = np.empty((self.n_base, chunk.n_rows), x.dtype)
+        for p in self.parts:
+            if p.block.n_base:
+                p.block.base_statistics(chunk.codes[p.codes], x[p.features], t[p.base])
         return t
 
     def natural(self, base: Array) -> Array:
@@ -189,9 +189,10 @@ class Visible:
 
     def log_prob(self, chunk: Chunk, z: Array, theta: Array) -> Array:
         """log P(answer | z) of each question, (questions, people); 0 where there is no answer."""
-        score = np.add.reduceat(self.features(chunk) * z, self.feature_start, axis=0)
+        x = self.features(chunk)
+        score = np.add.reduceat(x * z, self.feature_start, axis=0)
         if self.n_base:
-            np.add.at(score, self.base_question, self.base_statistics(chunk) * theta[:, None])
+            np.add.at(score, self.base_question, self.base_statistics(chunk, x) * theta[:, None])
         result: Array = score - self.log_partition(z, theta, chunk)
         return result
 
@@ -226,10 +227,6 @@ class Visible:
         numbers = np.array([q.n_numbers for q in self.questions])[self.question_order]
         every = np.arange(self.n_questions)
         return np.concatenate([np.repeat(every, codes), np.repeat(every, numbers)])
-
-    def _split(self, chunk: Chunk, rows: str) -> Iterator[tuple[Block, Codes, Array, slice]]:
-        for p in self.parts:
-            yield p.block, chunk.codes[p.codes], chunk.numbers[p.numbers], getattr(p, rows)
 
 
 def keep_blanks(chunk: Chunk, like: Chunk) -> Chunk:

@@ -79,7 +79,7 @@ def add_statistics(
         np.matmul(X, H.T, out=work.product)
         out.joint += work.product
     if rbm.visible.n_base:
-        out.base += rbm.theta_slope * (rbm.visible.base_statistics(chunk) @ scale)
+        out.base += rbm.theta_slope * (rbm.visible.base_statistics(chunk, X) @ scale)
 
 
 class CD(Objective):

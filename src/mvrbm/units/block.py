@@ -95,8 +95,8 @@ class Block(ABC):
         """The type's error from the sum of its parts: by default the first over the second."""
         return float(parts[0] / parts[1])
 
-    def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:  # noqa: B027
-        """Write t(v); a type without base parameters has none."""
+    def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:  # noqa: B027
+        """Write t(v), given the codes and the features; a type without base parameters has none."""
 
     def natural(self, base: Array) -> Array:
         """theta from the parameters that are learnt."""

@@ -163,9 +163,8 @@ class ContinuousBlock(Block):
         x /= self.scale
         x[np.isnan(x)] = 0
 
-    def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:
-        self.features(codes, numbers, t)
-        t *= t
+    def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:
+        np.multiply(x, x, out=t)
 
     def _gaussian(self, z: Array, theta: Array) -> tuple[Array, Array]:
         """Mean and standard deviation before the cut; in float64 if there is one, for what is left may lie far out."""

@@ -134,7 +134,7 @@ class LevelBlock(Block):
     def add_inputs(self, codes: Codes, W: Array, a: Array) -> None:
         levels.add_weights(codes, self.level_start, W, a)
 
-    def base_statistics(self, codes: Codes, numbers: Array, t: Array) -> None:
+    def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:
         self._to_base(self._one_hot(codes, t.dtype), t)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:

@@ -25,15 +25,19 @@ def log_between(a: Float, b: Float) -> Float:
 
 def draw_between(a: Float, b: Float, u: Float) -> Float:
     """The u-th quantile between a and b."""
-    a, b, above = _lower_tail(np.asarray(a, np.float64), np.asarray(b, np.float64))
-    u = np.where(above, 1.0 - u, u)
     low, high = special.ndtr(a), special.ndtr(b)
-    x = special.ndtri(low + u * (high - low))
+    x: Float = special.ndtri(low + u * (high - low))
     far = high - low < 1e-6  # few digits are left there; logarithms keep them all, but take ten times as long
     if far.any():
-        log_p = np.logaddexp(special.log_ndtr(a[far]), np.log(u[far]) + log_between(a[far], b[far]))
-        x[far] = special.ndtri_exp(np.minimum(log_p, 0.0))
-    x = np.clip(x, a, b)
+        x[far] = _draw_far(a[far], b[far], u[far])
+    return np.clip(x, a, b)
+
+
+def _draw_far(a: Float, b: Float, u: Float) -> Float:
+    a, b, above = _lower_tail(a, b)
+    u = np.where(above, 1.0 - u, u)
+    log_p = np.logaddexp(special.log_ndtr(a), np.log(u) + log_between(a, b))
+    x = special.ndtri_exp(np.minimum(log_p, 0.0))
     result: Float = np.where(above, -x, x)
     return result
 
