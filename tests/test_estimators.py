@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
@@ -111,7 +112,6 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"schema": None}, "needs schema=Schema"),
         ({"recipe": "soup"}, "recipe must be one of 'default', 'paper', not 'soup'"),
         ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, not -1"),
         ({"n_hidden": 2.5}, "n_hidden must be a whole number"),
@@ -135,7 +135,7 @@ def test_settings_that_make_no_sense(table, settings, words):
         small(**{"schema": schema, **settings}).fit(frame)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [-1.0] * 300, [np.nan] * 300, [0.0] * 300])
+@pytest.mark.parametrize("weights", [[1.0], [-1.0] * 300, [np.nan] * 300])
 def test_weights_that_make_no_sense(table, weights):
     frame, schema = table
     with pytest.raises(ValueError, match="sample_weight must be 300 finite numbers"):
@@ -185,6 +185,42 @@ def test_it_is_a_scikit_learn_transformer(table):
     assert clone(model).get_params() == model.get_params()
     scaled = make_pipeline(model, StandardScaler()).fit_transform(frame)
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-4)
+
+
+@parametrize_with_checks(
+    [MVRBM(n_hidden=4, max_epochs=3), MVRBM(n_hidden=4, max_epochs=3, recipe="paper"), MVRBM(n_hidden=0)],
+    expected_failed_checks=lambda model: (
+        # fitting draws at random by row; weights are tested on likelihoods, gradients and training instead
+        {"check_sample_weight_equivalence_on_dense_data": "fitting is stochastic"} if model.n_hidden else {}
+    ),
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def test_an_array_is_a_table_of_numbers():
+    rng = np.random.default_rng(0)
+    array = rng.standard_normal((80, 3))
+    array[::5, 1] = np.nan
+    model = small().fit(array)
+    by_name = small(schema=Schema([Continuous(n) for n in "abc"])).fit(pd.DataFrame(array, columns=list("abc")))
+    np.testing.assert_array_equal(model.transform(array), by_name.transform(pd.DataFrame(array, columns=list("abc"))))
+    with pytest.raises(ValueError, match="X has 2 features, but MVRBM is expecting 3 features as input"):
+        model.transform(array[:, :2])
+
+
+def test_texts_without_a_schema_are_refused(table):
+    with pytest.raises(
+        ValueError, match=r"column 'binary_1': .* \(row 0\) is no number; say what each column asks with schema"
+    ):
+        small().fit(table[0])
+
+
+def test_vectors_as_a_frame(table):
+    frame, schema = table
+    vectors = small(schema=schema).set_output(transform="pandas").fit(frame).transform(frame)
+    assert list(vectors.columns) == [f"mvrbm{k}" for k in range(6)]
+    assert vectors.index.equals(frame.index)
 
 
 def test_verbose_says_how_it_goes(table, capsys):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers
@@ -19,6 +19,7 @@ from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.training import Settings, train
 from mvrbm.training.stopping import MOST_ROWS, hide
+from mvrbm.units import Continuous
 from mvrbm.visible import Visible
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _CHOICES = {
 }
 
 
-class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """One probability model over questions of every type, blanks anywhere.
 
     Settings left at None are those of the recipe. "default" is ours; "paper" is the model and the training of Tran,
@@ -51,7 +52,7 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Hidden units: the length of the vector that a person becomes. 0 is the baseline that knows only
         how often each answer is given.
     schema
-        The questions of the table.
+        The questions of the table. None: every column is a number, as in an array.
     recipe
         "default" or "paper".
     objective
@@ -142,11 +143,10 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts."""
         settings = self._settings()
-        if self.schema is None:
-            raise ValueError("MVRBM needs schema=Schema([...]), which says what each column of the table asks")
-        schema = self.schema.learn(X)
-        answers = encoding.encode(X, schema, self.unseen)
-        weights = self._weights(X, schema, sample_weight)
+        frame, schema = self._table(X, reset=True)
+        schema = schema.learn(frame)
+        answers = encoding.encode(frame, schema, self.unseen)
+        weights = self._weights(frame, schema, sample_weight)
         visible = self._visible(answers, schema, weights)
         hidden = None
         if settings.early_stopping and self.n_hidden:
@@ -161,8 +161,35 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: pd.DataFrame) -> NDArray[np.float32]:
         """The vector of each row: P(h = 1 | answers) of each hidden unit."""
         check_is_fitted(self, "rbm_")
-        answers = encoding.encode(X, self.schema_, self.unseen)
+        frame, _ = self._table(X, reset=False)
+        answers = encoding.encode(frame, self.schema_, self.unseen)
         return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
+
+    def _table(self, X: pd.DataFrame | ArrayLike, reset: bool) -> tuple[pd.DataFrame, Schema]:
+        """The table and its questions; without a schema, numbers only, each column a continuous question."""
+        import pandas as pd
+
+        if self.schema is not None:
+            return cast("pd.DataFrame", X), self.schema
+        for name in getattr(X, "columns", ()):
+            column = cast("pd.DataFrame", X)[name]
+            if not pd.api.types.is_numeric_dtype(column):
+                wrong = f"column {name!r}: {column.iloc[0]!r} (row 0) is no number" if len(column) else "no rows"
+                raise ValueError(f"{wrong}; say what each column asks with schema=Schema([...])")
+        numbers = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+        names = [str(i) for i in range(numbers.shape[1])]
+        return pd.DataFrame(numbers, columns=names), Schema([Continuous(name) for name in names])
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.rbm_.n_hidden
+
+    def __sklearn_tags__(self) -> Any:
+        """Blanks are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
 
     def _visible(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
         questions = list(schema)
@@ -195,8 +222,10 @@ class MVRBM(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is None:
             return encoding.weights(X, schema)
         weights = np.asarray(sample_weight, np.float64)
-        if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-            raise ValueError(f"sample_weight must be {len(X)} finite numbers, 0 or more and not all 0")
+        if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"sample_weight must be {len(X)} finite numbers, 0 or more")
+        if not weights.any():
+            raise ValueError("every sample_weight is zero, so no row counts; give some row a weight above 0")
         return weights
 
     @staticmethod
