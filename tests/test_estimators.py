@@ -210,9 +210,8 @@ def test_an_array_is_a_table_of_numbers():
 
 
 def test_texts_without_a_schema_are_refused(table):
-    with pytest.raises(
-        ValueError, match=r"column 'binary_1': .* \(row 0\) is no number; say what each column asks with schema"
-    ):
+    words = r"column 'binary_1': .* \(row 0\) is no number; say what each column asks with schema"
+    with pytest.raises(ValueError, match=words):
         small().fit(table[0])
 
 

@@ -89,7 +89,7 @@ class OrdinalBlock(LevelBlock):
         sizes = [q.n_values for q in questions]
         A = C = None
         if set(kinds) != {"free"}:
-            A = sparse.block_diag([level_basis(q, paper) for q in questions], format="csr")
+            A = sparse.block_diag([sparse.coo_array(level_basis(q, paper)) for q in questions], format="csr")
         if "stereotype" in kinds:
             biased = np.repeat(np.array(kinds) == "stereotype", sizes)
             C = sparse.eye_array(len(biased), format="csr")[:, np.flatnonzero(biased)]
