@@ -31,3 +31,23 @@ def test_files_and_commands_that_a_page_names_exist(page):
         assert (ROOT / page).parent.joinpath(link).exists(), link
     for path in re.findall(r"`((?:src|tests|docs|benchmarks|units|kernels|training)/[\w/.-]+)`", text):
         assert any((base / path).exists() for base in (ROOT, ROOT / "src/mvrbm")), path
+
+
+def test_rooms_import_only_rooms_above_them():
+    """The map in CONTRIBUTING.md is the order of imports."""
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("| room |")[1].split("## Adding")[0]
+    rooms = [
+        set(re.findall(r"`(\w+)(?:\.py|/)`", row.split("|")[1])) for row in table.splitlines() if row.count("|") > 2
+    ]
+    level = {room: n for n, row in enumerate(rooms) for room in row}
+    package = ROOT / "src/mvrbm"
+    for path in package.rglob("*.py"):
+        own = path.relative_to(package).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        code = path.read_text().split("if TYPE_CHECKING:\n    from mvrbm")[0]
+        imported = re.findall(r"^from mvrbm\.(\w+)", path.read_text(), re.MULTILINE)
+        imported += re.findall(r"\w+", ",".join(re.findall(r"^from mvrbm import (.*)", code, re.MULTILINE)))
+        for other in imported:
+            assert level[other] <= level[own], f"{path.name} imports {other}, which is below it on the map"
+    assert {p.stem for p in package.glob("*.py")} - {"__init__"} <= set(level)

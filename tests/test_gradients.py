@@ -166,6 +166,15 @@ def test_persistent_chains_on_average():
     assert error.max() < 0.1
 
 
+def test_both_phases_of_persistent_chains_weigh_the_same():
+    """The entry between the two rows of ones counts what each phase adds up to."""
+    rbm = machine("mixture")
+    answers = random_answers(rbm.visible.questions, 6, 1)
+    for weights in (np.full(6, 1 / 6), np.linspace(0.1, 0.9, 6)):
+        found = rbm.parameters.like(gradient(rbm, PCD(0, 1, 10), Batch(answers, np.arange(6), weights, 0)))
+        assert found.joint[-1, -1] == pytest.approx(0, abs=1e-12)
+
+
 def test_chains_go_on_from_step_to_step():
     rbm = machine("mixture")
     answers = random_answers(rbm.visible.questions, 4, 1)

@@ -150,7 +150,7 @@ class PCD(Objective):
             return lambda vector: self._positive(rbm, piece, vector)
 
         def fantasy(i: int) -> Job:
-            return lambda vector: self._negative(rbm, i, batch.step, vector)
+            return lambda vector: self._negative(rbm, i, batch, vector)
 
         pieces = batch.pieces(chunk_size(len(batch.rows)))
         return [data(piece) for piece in pieces] + [fantasy(i) for i in range(len(self.chains))]
@@ -162,13 +162,14 @@ class PCD(Objective):
         add_statistics(rbm, chunk, work.X, H, piece.weights.astype(rbm.dtype), rbm.parameters.like(vector), None)
         return vector
 
-    def _negative(self, rbm: RBM, i: int, step: int, vector: Array) -> Array:
+    def _negative(self, rbm: RBM, i: int, batch: Batch, vector: Array) -> Array:
         first = sum(c.n_rows for c in self.chains[:i])
         rows = np.arange(first, first + self.chains[i].n_rows) + _CHAIN_ROWS
-        chunk = rbm.gibbs(self.chains[i], Stream(self.seed, step, rows), self.gibbs_steps)
+        chunk = rbm.gibbs(self.chains[i], Stream(self.seed, batch.step, rows), self.gibbs_steps)
         self._moved[i] = chunk
         work = Workspace.of(rbm, chunk.n_rows)
         H = rbm.posterior(chunk, work.X, work.H)
-        scale = np.full(chunk.n_rows, -1 / self.n_chains, rbm.dtype)
+        # as heavy as the batch, so that neither phase outweighs the other
+        scale = np.full(chunk.n_rows, -batch.weights.sum() / self.n_chains, rbm.dtype)
         add_statistics(rbm, chunk, work.X, H, scale, rbm.parameters.like(vector), None)
         return vector

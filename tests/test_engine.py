@@ -1,0 +1,100 @@
+"""The parts of the training loop by themselves: order of rows, sums, threads, optimisers, patience."""
+
+import math
+
+import numpy as np
+import pytest
+
+from mvrbm.training import Settings, engine
+from mvrbm.training.optimiser import SGD, Adam, largest
+from mvrbm.training.stopping import Patience
+
+
+@pytest.mark.parametrize("n_rows", [1, 50, 64, 65, 700])
+def test_an_epoch_visits_each_row_once(monkeypatch, n_rows):
+    monkeypatch.setattr(engine, "BLOCK", 16)
+    monkeypatch.setattr(engine, "POOL", 4)
+    seen = [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
+    assert sorted(row for rows in seen for row in rows) == list(range(n_rows))
+    assert all(len(rows) == 50 for rows in seen[:-1])
+    assert seen == [list(rows) for rows in engine.batches(3, 5, n_rows, 50)]
+    if n_rows == 700:
+        assert seen != [list(rows) for rows in engine.batches(3, 6, n_rows, 50)]
+        assert len({row // 16 for row in seen[0]}) == 4  # a batch mixes the blocks of a pool
+
+
+@pytest.mark.parametrize("n", range(1, 20))
+def test_a_sum_has_the_shape_of_a_tree(n):
+    values = np.random.default_rng(n).standard_normal((n, 5)).astype(np.float32)
+
+    def tree(parts):
+        """The largest power of two on the left, each half alike; then what is left, from the right."""
+        if len(parts) == 1:
+            return parts[0]
+        half = 1 << (len(parts) - 1).bit_length() - 1
+        return tree(parts[:half]) + tree(parts[half:])
+
+    total = engine.TreeSum(values[0])
+    for row in values:
+        buffer = total.buffer()
+        buffer[:] = row
+        total.add(buffer)
+    np.testing.assert_array_equal(total.result(), tree(list(values)))
+
+
+def test_workers_give_results_in_order_and_raise_what_a_thread_raises():
+    with engine.Workers(3) as workers:
+        assert list(workers.map(lambda i: i * i, range(100))) == [i * i for i in range(100)]
+
+        def fail(i):
+            if i == 7:
+                raise ZeroDivisionError("seven")
+            return i
+
+        with pytest.raises(ZeroDivisionError, match="seven"):
+            list(workers.map(fail, range(20)))
+        assert list(workers.map(str, range(3))) == ["0", "1", "2"]  # they still work
+
+
+def test_sgd_and_adam_against_their_definitions():
+    rng = np.random.default_rng(0)
+    gradients = rng.standard_normal((5, 40))
+    for make in (lambda: SGD(40, np.dtype(float), momentum=0.7), lambda: Adam(40, np.dtype(float))):
+        optimiser, theta = make(), np.ones(40)
+        expected, velocity, first, second = np.ones(40), np.zeros(40), np.zeros(40), np.zeros(40)
+        for n, g in enumerate(gradients, 1):
+            optimiser.step(theta, g, 0.1)
+            velocity = 0.7 * velocity + 0.1 * g
+            first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
+            adam = 0.1 * (first / (1 - 0.9**n)) / (np.sqrt(second / (1 - 0.999**n)) + 1e-8)
+            expected += velocity if isinstance(optimiser, SGD) else adam
+            np.testing.assert_allclose(theta, expected, rtol=1e-12)
+
+
+def test_schedules():
+    def rates(schedule):
+        return [Settings(schedule=schedule, max_epochs=4, learning_rate=1.0).rate(epoch, 9) for epoch in range(4)]
+
+    assert rates("constant") == [1, 1, 1, 1]
+    assert rates("linear") == [1, 0.75, 0.5, 0.25]
+    assert rates("cosine") == pytest.approx([1, 0.5 + math.sqrt(0.125), 0.5, 0.5 - math.sqrt(0.125)])
+
+
+def test_largest_sees_what_is_not_finite():
+    assert largest(np.array([1.0, -3.0], np.float32)) == 3
+    assert largest(np.array([1.0, np.nan], np.float32)) == math.inf
+    assert largest(np.array([-np.inf, 2.0], np.float32)) == math.inf
+
+
+def test_patience():
+    judge = Patience(2, drops=1)
+    vector = np.zeros(1)
+    assert [judge.see(loss, vector) for loss in (3.0, 2.0, 2.5, 2.4, 1.9, 2.0, 2.0)] == [
+        "better",
+        "better",
+        "wait",
+        "lower",
+        "better",
+        "wait",
+        "stop",
+    ]
