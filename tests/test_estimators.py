@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
+from mvrbm.demo import MEANINGS
 from mvrbm.demo import main as demo
 
 
@@ -215,6 +216,20 @@ def test_texts_without_a_schema_are_refused(table):
         small().fit(table[0])
 
 
+@pytest.mark.parametrize(
+    ("schema", "convert", "words"),
+    [
+        ([Binary("binary_1")], None, r"schema must be a Schema\(\[...\]\), not list"),
+        (None, pd.DataFrame.to_numpy, "must be a pandas DataFrame, not ndarray; turn it into one first"),
+        (None, lambda frame: frame.to_dict("list"), "must be a pandas DataFrame, not dict"),
+    ],
+)
+def test_what_is_no_schema_and_what_is_no_frame(table, schema, convert, words):
+    frame, its_schema = table
+    with pytest.raises(TypeError, match=words):
+        small(schema=schema or its_schema).fit(convert(frame) if convert else frame)
+
+
 def test_vectors_as_a_frame(table):
     frame, schema = table
     vectors = small(schema=schema).set_output(transform="pandas").fit(frame).transform(frame)
@@ -233,7 +248,7 @@ def test_verbose_says_how_it_goes(table, capsys):
 def test_the_demo_beats_the_baseline_on_every_type(capsys):
     demo()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    errors = {line[0]: [float(v) for v in line[1:]] for line in lines if len(line) == 4 and line[0].isalpha()}
+    errors = {line[0]: [float(v) for v in line[1:4]] for line in lines if line[:1] and line[0] in MEANINGS}
     assert set(errors) == {"binary", "categorical", "multicategorical", "continuous", "ordinal", "ranking"}
     for baseline, _, ours in errors.values():
         assert ours < baseline - 1

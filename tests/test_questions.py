@@ -103,8 +103,8 @@ READS: dict[str, tuple[Question, Cells, list[list[float]]]] = {
     ),
     'options: empty="none" spares missing codes': (
         like(TICKS, empty="none", missing=[9]),
-        {"a": [NAN, 9, 1], "b": [NAN, 9, NAN]},
-        [[0, 0], [-1, -1], [1, -1]],
+        {"a": [NAN, 9, 1, 0], "b": [NAN, 9, NAN, 1]},
+        [[0, 0], [-1, -1], [1, -1], [0, 1]],
     ),
     'options: empty="blank" makes all 0 unanswered': (
         like(TICKS, empty="blank"),
@@ -402,3 +402,34 @@ def test_noughts_and_ones_that_arrive_as_texts_are_no_ticks() -> None:
 def test_a_stereotype_has_at_most_as_many_directions_as_levels() -> None:
     with pytest.raises(ValueError, match="at most its 3 values, not 9"):
         Ordinal("q", values=[1, 2, 3], basis="stereotype", dimension=9)
+
+
+def test_ones_and_nothing_are_ticks() -> None:
+    """An export of 1 or an empty cell: beside a 1, empty is "not chosen"; with a 0 anywhere, empty is a blank."""
+    question = Multicategorical("q", columns={"W": "w", "C": "c"})
+    for one in (1.0, 1, True):
+        columns = {"w": np.array([one, None, None, one], object), "c": np.array([None, one, None, one], object)}
+        codes = question.learn(columns).encode(columns)
+        np.testing.assert_array_equal(codes, [[1, 0], [0, 1], [-1, -1], [1, 1]])
+    columns["c"] = np.array([None, 1, None, 0], object)
+    np.testing.assert_array_equal(question.learn(columns).encode(columns), [[1, -1], [-1, 1], [-1, -1], [1, 0]])
+    whole = {"w": np.array([1, 1]), "c": np.array([1, 1])}  # nothing is empty: no sign of ticks
+    assert question.learn(whole).ticked is None
+
+
+@pytest.mark.parametrize("values", [{"no", "yes"}, {"no": 0, "yes": 1}, frozenset(["no", "yes"])])
+def test_values_have_an_order(values: object) -> None:
+    with pytest.raises(ValueError, match="values must be a list, in its order"):
+        Binary("q", values=values)
+
+
+def test_the_order_of_texts_is_not_guessed() -> None:
+    with pytest.raises(
+        ValueError, match=r"question 'q': its values are texts.*give values=\[...\] of 'agree', 'disagree'"
+    ):
+        Ordinal("q").learn({"q": np.array(["disagree", "agree"], object)})
+
+
+def test_ranks_that_are_no_mapping() -> None:
+    with pytest.raises(ValueError, match=r"ranks must look like \{item: column\}, not \['a'\]"):
+        Ranking("q", ranks=["a"])

@@ -104,6 +104,7 @@ def test_the_best_epoch_is_kept(survey):
     losses = [epoch["loss"] for epoch in history.epochs]
     assert history.stopped == "early_stopping"
     assert np.argmin(losses) < len(losses) - 1
+    assert history.best_epoch == np.argmin(losses) + 1
     assert len({epoch["learning_rate"] for epoch in history.epochs}) == 3  # lowered twice before it stopped
     split = hide(answers, rbm.visible, 0.1, 0, 4000)
     with engine.Workers(1) as workers:
@@ -173,12 +174,13 @@ def test_ctrl_c_leaves_the_model_of_the_last_whole_epoch(survey, delay):
     old = signal.signal(signal.SIGALRM, interrupt)
     signal.setitimer(signal.ITIMER_REAL, delay)
     try:
-        with pytest.warns(UserWarning, match="interrupted: the model is the last of"):
+        with pytest.warns(UserWarning, match="interrupted in epoch .*: the model is "):
             history = train(rbm, answers, Settings(max_epochs=10**6, early_stopping=False), progress=progress)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
     assert history.stopped == "interrupted"
+    assert history.best_epoch == len(history.epochs)
     np.testing.assert_array_equal(rbm.parameters.vector, vectors[len(history.epochs)])
 
 

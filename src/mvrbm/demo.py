@@ -18,6 +18,15 @@ MODELS: dict[str, dict[str, Any]] = {
     "default, K=50": {"n_hidden": 50},
 }
 
+MEANINGS = {
+    "binary": "of the answers are wrong",
+    "categorical": "of the answers are wrong",
+    "multicategorical": "is what the F1 score lacks of 100",
+    "continuous": "of a standard deviation, root mean square",
+    "ordinal": "of the scale's length, on average",
+    "ranking": "of the pairs are the wrong way round",
+}
+
 
 def main() -> None:
     """Run the demonstration and print its table."""
@@ -40,10 +49,10 @@ def main() -> None:
         errors[name] = errors_by_kind(visible, guess, hidden.hidden)
         print(f"fitted {name:13} {time.perf_counter() - begun:5.1f} s, {len(model.history_.epochs):3} epochs")
 
-    print("\nError on the hidden answers, in per cent (what each measures: help(mvrbm.metrics.errors_by_kind)):\n")
+    print("\nError on the hidden answers, in per cent:\n")
     print(f"{'':17}" + "".join(f"{name:>15}" for name in errors))
-    for kind in counts:
-        print(f"{kind:17}" + "".join(f"{100 * found[kind]:15.1f}" for found in errors.values()))
+    for kind, meaning in MEANINGS.items():
+        print(f"{kind:17}" + "".join(f"{100 * found[kind]:15.1f}" for found in errors.values()) + f"   {meaning}")
     vectors = model.transform(kept)
     print(f"\nmodel.transform(frame) gives each person a vector of {vectors.shape[1]} numbers. The first, in part:")
     print("  " + "  ".join(f"{v:.2f}" for v in vectors[0, :10]) + "  ...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,8 +43,9 @@ _CHOICES = {
 class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """One probability model over questions of every type, blanks anywhere.
 
-    Settings left at None are those of the recipe. "default" is ours; "paper" is the model and the training of Tran,
-    Phung and Venkatesh to the letter.
+    Settings left at None are those of the recipe. "default" is ours, told below; "paper" is the model and the training
+    of Tran, Phung and Venkatesh to the letter (CD-1, plain SGD at a rate of 0.1, batches of 100, 50 epochs, no
+    early stopping).
 
     Parameters
     ----------
@@ -56,23 +57,23 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     recipe
         "default" or "paper".
     objective
-        "cd" (contrastive divergence) or "pcd" (with persistent chains).
+        "cd" (contrastive divergence, the default) or "pcd" (with persistent chains).
     gibbs_steps
-        Sweeps of a chain in each step.
+        Sweeps of a chain in each step: 1.
     missing
-        What a blank means in training: "ignore" leaves it out, "hidden" draws it given the answers. "pcd"
-        always draws it.
+        What a blank means in training: "ignore" (the default) leaves it out, "hidden" draws it given the answers.
+        "pcd" always draws it. (Codes that mean blank are told by `missing=[...]` of a question.)
     n_chains
-        Persistent chains.
+        Persistent chains, for "pcd": 256.
     optimiser, learning_rate, momentum, schedule, l2
-        "adam" or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units); the momentum
-        of "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at
+        "adam" (the default) or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units);
+        the momentum of "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at
         `max_epochs`); the shrinkage of the weights.
     batch_size, max_epochs
-        Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table.
+        Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table (200).
     early_stopping, hidden_share, patience
-        Hide a share of the answers of up to 4,000 people from training; after `patience` epochs (and at least 100
-        steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
+        Hide a share (0.1) of the answers of up to 4,000 people from training; after `patience` (5) epochs (and at least
+        100 steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
         parameters are those of the best epoch.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
@@ -82,6 +83,18 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Seed: the same table, settings and seed give the same model.
     verbose
         1 prints a line for each epoch.
+
+    Attributes
+    ----------
+    schema_
+        The schema with the values that were learnt.
+    history_
+        What happened in training: for each epoch its learning rate and loss, minus the mean log-probability of an
+        answer that was hidden from training (without early stopping there is none); `start_loss`, that of the
+        marginals; `best_epoch`, whose parameters the model has (0: those of the start); `stopped`, why training ended; `undone`,
+        how often it went astray and was taken back.
+    rbm_
+        The machine: its parameters, posterior, free energy and samples.
 
     Examples
     --------
@@ -170,12 +183,19 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         import pandas as pd
 
         if self.schema is not None:
-            return cast("pd.DataFrame", X), self.schema
-        for name in getattr(X, "columns", ()):
-            column = cast("pd.DataFrame", X)[name]
-            if not pd.api.types.is_numeric_dtype(column):
-                wrong = f"column {name!r}: {column.iloc[0]!r} (row 0) is no number" if len(column) else "no rows"
-                raise ValueError(f"{wrong}; say what each column asks with schema=Schema([...])")
+            if not isinstance(self.schema, Schema):
+                raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
+            if not isinstance(X, pd.DataFrame):
+                raise TypeError(
+                    f"with a schema the table must be a pandas DataFrame, not {type(X).__name__}; "
+                    "turn it into one first (in Polars and PyArrow: table.to_pandas())"
+                )
+            return X, self.schema
+        if isinstance(X, pd.DataFrame):
+            for name in X.columns:
+                if len(X) and not pd.api.types.is_numeric_dtype(X[name]):
+                    wrong = f"column {name!r}: {X[name].iloc[0]!r} (row 0) is no number"
+                    raise ValueError(f"{wrong}; say what each column asks with schema=Schema([...])")
         numbers = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         names = [str(i) for i in range(numbers.shape[1])]
         return pd.DataFrame(numbers, columns=names), Schema([Continuous(name) for name in names])

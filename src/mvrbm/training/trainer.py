@@ -86,8 +86,10 @@ class History:
     """The loss before the first epoch, of the marginals."""
     undone: int = 0
     """How often training was taken back to the start of an epoch because it went astray."""
+    best_epoch: int = 0
+    """The epoch that the parameters are of, counted from 1; 0 is the start."""
     stopped: str = "max_epochs"
-    """Why training ended: "max_epochs", "early_stopping" or "interrupted"."""
+    """Why training ended: "max_epochs", "early_stopping", "interrupted", or "no hidden units" to train."""
 
 
 Progress = Callable[[int, dict[str, Any]], None]
@@ -132,7 +134,7 @@ class _Run:
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
         self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)))
-        self.history = History()
+        self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.step = 0
 
@@ -152,8 +154,8 @@ class _Run:
                         break
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
-            which = "best" if self.hidden else "last"
-            said = f"training was interrupted: the model is the {which} of {len(self.history.epochs)} whole epochs"
+            which = f"of epoch {self.history.best_epoch}" if self.history.best_epoch else "untrained"
+            said = f"training was interrupted in epoch {len(self.history.epochs) + 1}: the model is {which}"
             warnings.warn(said, stacklevel=4)
         except BaseException:
             self._go_back(good)
@@ -190,10 +192,10 @@ class _Run:
         self.history.epochs.append(entry)
         if self.progress:
             self.progress(epoch, entry)
-        if not self.hidden:
-            return
-        verdict = self.patience.see(entry["loss"], self.rbm.parameters.vector)
-        if verdict == "lower":
+        verdict = self.patience.see(entry["loss"], self.rbm.parameters.vector) if self.hidden else "better"
+        if verdict == "better":
+            self.history.best_epoch = epoch + 1
+        elif verdict == "lower":
             self.slowed *= self.patience.factor
             assert self.patience.vector is not None
             self._go_back(self.patience.vector)

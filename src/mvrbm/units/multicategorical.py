@@ -20,6 +20,7 @@ from mvrbm.units.question import (
     Value,
     distinct,
     distinct_rows,
+    factorize,
     lookup,
     match,
     plain,
@@ -35,8 +36,9 @@ for _text, _code in _NOUGHTS_AND_ONES.items():
 class Multicategorical(Question):
     """A question that lets people choose any number of options, each in a column of its own or all in one text.
 
-    The cells of `columns={option: column}` are 0/1 (or false/true), or hold one text where the option is ticked
-    and nothing where it is not (`ticked={option: text}`, learnt if left out; the option's own name also ticks).
+    The cells of `columns={option: column}` are 0/1 (or false/true), or hold one text (or 1, and no column a 0) where
+    the option is ticked and nothing where it is not (`ticked={option: text}`, learnt if left out; the option's own name
+    also ticks). An empty cell beside a tick is then an option not chosen; beside 0 and 1 it is a blank.
 
     What stands for "answered, but chose nothing" is never guessed: a row of 0s and the text "" do, a row of
     empty cells and an empty text cell mean unanswered. `empty="none"` takes all of these as nothing chosen,
@@ -83,7 +85,7 @@ class Multicategorical(Question):
         self.column = column
         self.separator = separator
         options = values if self._by_option is None else self._by_option
-        self.values = None if options is None else self._checked(options)
+        self.values = None if options is None else self._checked(list(options))
         if column is not None:
             self._check_texts(self.values or (), separator)
         if ticked is not None and set(ticked) != set(self._by_option or ()):
@@ -110,7 +112,7 @@ class Multicategorical(Question):
     def learn(self, columns: Columns) -> Self:
         """Make a copy with the options of the text column, sorted, or the texts that tick, where they were left out."""
         if self._by_option is not None:
-            return self._copy(ticked=self.ticked or self._ticks(columns) or None)
+            return self._copy(ticked=self.ticked or self._ticks(columns) or self._only_ones(columns) or None)
         if self.values is not None:
             return self._copy()
         cells = distinct(columns[self.columns[0]], self.missing)
@@ -140,6 +142,14 @@ class Multicategorical(Question):
             if found:
                 texts[option] = found[0]
         return {option: texts.get(option, option) for option in self.known_values} if texts else {}
+
+    def _only_ones(self, columns: Columns) -> dict[Value, Value]:
+        """Find whether the options hold 1 or nothing, and never a 0: then a 1 is a tick, as a text would be."""
+        found = {cell for column in self.columns for cell in distinct(columns[column], self.missing)}
+        return dict.fromkeys(self.known_values, 1) if found == {1} and self._has_empty(columns) else {}
+
+    def _has_empty(self, columns: Columns) -> bool:
+        return any((factorize(columns[column])[0] < 0).any() for column in self.columns)
 
     def _encode_ticks(self, columns: Columns, unseen: str) -> Cells:
         ticks = self.ticked or self._ticks(columns)

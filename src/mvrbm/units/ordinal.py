@@ -58,6 +58,13 @@ class Ordinal(OneAnswer):
         self.basis = basis
         self.dimension = dimension
 
+    def _learnt(self, found: Iterable[Value]) -> list[Value]:
+        values = super()._learnt(found)
+        if any(isinstance(value, str) for value in values):
+            some = ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
+            raise self._error(f"its values are texts, whose order a table does not tell; give values=[...] of {some}")
+        return values
+
 
 def level_basis(question: Ordinal, paper: bool) -> NDArray[np.float64]:
     """Phi, (levels, dimensions), of an ordinal question.

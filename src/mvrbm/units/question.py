@@ -137,8 +137,8 @@ class Question(ABC):
         return self._error(f"value {plain(value)!r} ({where}) {what}")
 
     def _list(self, setting: str, given: Iterable[Any]) -> list[Any]:
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise self._error(f"{setting} must be a list, not {given!r}")
+        if isinstance(given, (str, set, frozenset, Mapping)) or not isinstance(given, Iterable):
+            raise self._error(f"{setting} must be a list, in its order, not {given!r}")
         return list(given)
 
     def _checked(self, values: Iterable[Any], least: int = 1) -> list[Value]:

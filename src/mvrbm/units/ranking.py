@@ -68,6 +68,8 @@ class Ranking(Question):
         super().__init__(name, missing=missing, asked_if=asked_if)
         if sum(form is not None for form in (ranks, choices, column)) != 1:
             raise self._error("give one of ranks={item: column}, choices=[columns] and column=... (one text column)")
+        if ranks is not None and not isinstance(ranks, Mapping):
+            raise self._error(f"ranks must look like {{item: column}}, not {ranks!r}")
         if ranks is not None and values is not None:
             raise self._error("the items of ranks={item: column} are its values; leave values=[...] out")
         if not separator or TIE in separator:
@@ -76,7 +78,7 @@ class Ranking(Question):
         self.choices = None if choices is None else self._list("choices", choices)
         self.column = column
         self.separator = separator
-        items = values if self.ranks is None else self.ranks
+        items = values if self.ranks is None else list(self.ranks)
         self.values = None if items is None else self._checked(items, least=2)
         self.ties = self._positive_or_learn("ties", ties)
         if column is not None:
