@@ -91,8 +91,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     history_
         What happened in training: for each epoch its learning rate and loss, minus the mean log-probability of an
         answer that was hidden from training (without early stopping there is none); `start_loss`, that of the
-        marginals; `best_epoch`, whose parameters the model has (0: those of the start); `stopped`, why training ended; `undone`,
-        how often it went astray and was taken back.
+        marginals; `best_epoch`, whose parameters the model has (0: those of the start); `stopped`, why training
+        ended; `undone`, how often it went astray and was taken back.
     rbm_
         The machine: its parameters, posterior, free energy and samples.
 
