@@ -308,7 +308,7 @@ def test_a_bounded_number_far_from_its_mean(base, z, dtype):
 
 @pytest.mark.parametrize("paper", [False, True])
 def test_a_sigma_that_is_given_stays(paper):
-    for sigma in (0.01, 5.0, 10.0):
+    for sigma in (1e-4, 0.01, 5.0, 50.0):
         summary = Summary(np.zeros((0, 3)), np.array([[9.0, 3.0, 2.0], [9.0, 0.0, 1.0]]))
         questions = [mvrbm.Continuous("n", sigma=sigma, low=0), mvrbm.Continuous("m", low=-3, high=3)]
         rbm = RBM.start(Visible(questions, summary, paper=paper), 0, 0, dtype=np.float64)

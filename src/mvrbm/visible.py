@@ -79,6 +79,8 @@ class Visible:
         self.first_dense = sum(p.block.n_features for p in self.parts if p.block.gathers)
         """The features from here on take part in a matrix product; those before are gathered."""
         self.feature_start = np.concatenate([p.block.feature_start + p.features.start for p in self.parts])
+        self.cell_question: Index = self._cell_question()
+        """The question of each code column, then of each number column, in the layer's order."""
         self.base_question = np.concatenate([p.block.base_question + p.questions.start for p in self.parts])
 
     def _add(self, block: Block) -> None:
@@ -220,9 +222,7 @@ class Visible:
             np.where(cells[n:], chunk.numbers, chunk.numbers.dtype.type(np.nan)),
         )
 
-    @property
-    def cell_question(self) -> Index:
-        """The question of each code column, then of each number column, in the layer's order."""
+    def _cell_question(self) -> Index:
         codes = np.array([q.n_codes for q in self.questions])[self.question_order]
         numbers = np.array([q.n_numbers for q in self.questions])[self.question_order]
         every = np.arange(self.n_questions)

@@ -45,21 +45,27 @@ def sample(logits: Any, start: Any, size: Any, u: Any, codes: Any) -> None:
 
 
 @kernel
+def _exponentials(logits: Any, s: int, m: int, top: Any, e: Any, total: Any) -> None:
+    """e = e^(logit - the largest one) of a unit's levels, and their sum: nothing overflows."""
+    _largest(logits, s, m, top)
+    total[:] = 0
+    for level in range(m):
+        for b in range(len(top)):
+            e[level, b] = exp(logits[s + level, b] - top[b])
+            total[b] += e[level, b]
+
+
+@kernel
 def probabilities(logits: Any, start: Any, size: Any, p: Any) -> None:
-    """p = softmax of each unit's logits; p may be logits."""
+    """p = softmax of each unit's logits."""
     n = logits.shape[1]
     top, total = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
     for q in range(len(start)):
-        s, m = start[q], size[q]
-        _largest(logits, s, m, top)
-        total[:] = 0
-        for level in range(s, s + m):
+        own = p[start[q] : start[q] + size[q]]
+        _exponentials(logits, start[q], size[q], top, own, total)
+        for level in range(size[q]):
             for b in range(n):
-                p[level, b] = exp(logits[level, b] - top[b])
-                total[b] += p[level, b]
-        for level in range(s, s + m):
-            for b in range(n):
-                p[level, b] /= total[b]
+                own[level, b] /= total[b]
 
 
 @kernel
@@ -67,13 +73,9 @@ def log_partition(logits: Any, start: Any, size: Any, codes: Any, owner: Any, ou
     """out[owner of q] += log sum_m e^logit where q is answered."""
     n = logits.shape[1]
     top, total = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
+    e = np.empty((size.max() if len(size) else 0, n), logits.dtype)
     for q in range(len(start)):
-        s, m = start[q], size[q]
-        _largest(logits, s, m, top)
-        total[:] = 0
-        for level in range(s, s + m):
-            for b in range(n):
-                total[b] += exp(logits[level, b] - top[b])
+        _exponentials(logits, start[q], size[q], top, e, total)
         for b in range(n):
             if codes[q, b] >= 0:
                 out[owner[q], b] += top[b] + math.log(total[b])

@@ -63,9 +63,8 @@ class HiddenAnswers:
     @property
     def any(self) -> bool:
         """Whether anything was hidden: of people who answer one question each, perhaps nothing."""
-        return bool((self.kept.codes != self.full.codes).any()) or int(np.isnan(self.kept.numbers).sum()) > int(
-            np.isnan(self.full.numbers).sum()
-        )
+        full, kept = self.full.take(self.rows), self.kept.take(self.rows)
+        return bool((kept.codes != full.codes).any() or (np.isnan(kept.numbers) & ~np.isnan(full.numbers)).any())
 
     @property
     def hidden(self) -> Answers:

@@ -101,7 +101,7 @@ class Continuous(Question):
 
 
 _LOG_PRECISIONS = (-6.0, 14.0)
-"""Where log(1/sigma^2) may lie: answers that pile up at both bounds would push it down without end."""
+"""Where a log(1/sigma^2) that is learnt may lie: answers that pile up at both bounds would push it down without end."""
 
 
 class ContinuousBlock(Block):
@@ -120,6 +120,7 @@ class ContinuousBlock(Block):
         self.location = np.nan_to_num(mean)[:, None]
         self.scale = np.where(sd > 1e-6 * np.abs(mean), sd, 1.0)[:, None]  # a constant's is a rounding error
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
+        self._learnt = np.array([s == "learn" for s in self._sigma])
         self.low, self.high = self._bounds("low", -np.inf), self._bounds("high", np.inf)
         self._cut = not paper and bool(np.isfinite([self.low, self.high]).any())
 
@@ -152,10 +153,10 @@ class ContinuousBlock(Block):
         return float(log_z.sum() - theta.sum()), slope
 
     def natural(self, base: Array) -> Array:
-        return -np.exp(np.clip(base, *_LOG_PRECISIONS)) / 2
+        return -np.exp(np.where(self._learnt, np.clip(base, *_LOG_PRECISIONS), base)) / 2
 
     def natural_slope(self, base: Array) -> Array:
-        free = np.array([s == "learn" for s in self._sigma]) & (np.clip(base, *_LOG_PRECISIONS) == base)
+        free = self._learnt & (np.clip(base, *_LOG_PRECISIONS) == base)
         return np.where(free, self.natural(base), 0).astype(base.dtype)
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
