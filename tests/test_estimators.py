@@ -153,7 +153,9 @@ def test_values_that_were_never_seen(table):
     model.set_params(unseen="missing")
     blank = frame.copy()
     blank.loc[3, "binary_1"] = None
-    np.testing.assert_array_equal(model.transform(other), model.transform(blank))
+    with pytest.warns(UserWarning, match="1 cell not allowed and taken as blank, first 'perhaps'"):
+        vectors = model.transform(other)
+    np.testing.assert_array_equal(vectors, model.transform(blank))
 
 
 def test_a_fit_that_fails_leaves_the_model_as_it_was(table):
@@ -166,13 +168,14 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(table):
     np.testing.assert_array_equal(model.transform(frame), before)
 
 
-def test_a_constant_column_is_harmless():
+def test_a_constant_column_of_an_array_is_set_aside():
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({"c": np.full(50, 37.7), "b": rng.integers(0, 2, 50)})
-    schema = Schema([Continuous("c"), Binary("b", values=[0, 1])])
-    model = small(schema=schema).fit(frame, sample_weight=rng.random(50))
-    near, same = (model.transform(frame.assign(c=value)) for value in (38.0, 37.7))
-    np.testing.assert_allclose(near, same, atol=0.1)
+    array = np.stack([np.full(50, 37.7), rng.standard_normal(50), np.full(50, np.nan)], axis=1)
+    model = small().fit(array, sample_weight=rng.random(50))
+    assert model.schema_.names == ["1"]
+    assert model.schema_.ignore == ["0", "2"]
+    array[:, 0] = 38.0
+    assert model.transform(array).shape == (50, 6)
 
 
 def test_transform_before_fit(table):
@@ -210,24 +213,46 @@ def test_an_array_is_a_table_of_numbers():
         model.transform(array[:, :2])
 
 
-def test_texts_without_a_schema_are_refused(table):
-    words = r"column 'binary_1': .* \(row 0\) is no number; say what each column asks with schema"
-    with pytest.raises(ValueError, match=words):
-        small().fit(table[0])
+@pytest.mark.parametrize("cells", [np.random.default_rng(0).integers(0, 2, (60, 3)), np.eye(60, 3, dtype=bool)])
+def test_an_array_of_noughts_and_ones_is_binary(cells):
+    model = small().fit(cells)
+    assert {question.kind for question in model.schema_} == {"binary"}
+    assert model.transform(cells).shape == (60, 6)
+
+
+def test_without_a_schema_the_questions_are_guessed(table, library):
+    frame = library.frame(table[0].to_dict("list"))
+    model = small().fit(frame)
+    assert {question.kind for question in model.schema_} >= {"binary", "ordinal", "continuous", "multicategorical"}
+    assert model.schema_.reasons
+    with pytest.warns(UserWarning, match="the table lacks 'binary_1': taken as unanswered"):
+        vectors = model.transform(table[0].drop(columns="binary_1").assign(more="x"))
+    assert vectors.shape == (300, 6)
+
+
+def test_the_dataframe_library_changes_no_bit(table, library):
+    frame, schema = table
+    other = library.frame(frame.to_dict("list"))
+    vectors = small(schema=schema).fit(frame).transform(frame)
+    np.testing.assert_array_equal(small(schema=schema).fit(other).transform(other), vectors)
 
 
 @pytest.mark.parametrize(
     ("schema", "convert", "words"),
     [
         ([Binary("binary_1")], None, r"schema must be a Schema\(\[...\]\), not list"),
-        (None, pd.DataFrame.to_numpy, "must be a pandas DataFrame, not ndarray; turn it into one first"),
-        (None, lambda frame: frame.to_dict("list"), "must be a pandas DataFrame, not dict"),
+        (None, lambda frame: frame.to_dict("list"), "dict is no table that can be read; give a table of pandas"),
     ],
 )
 def test_what_is_no_schema_and_what_is_no_frame(table, schema, convert, words):
     frame, its_schema = table
     with pytest.raises(TypeError, match=words):
         small(schema=schema or its_schema).fit(convert(frame) if convert else frame)
+
+
+def test_an_array_with_a_schema_needs_its_names(table):
+    with pytest.raises(ValueError, match="question 'binary_1': the table has no column 'binary_1'; it has '0', '1'"):
+        small(schema=table[1]).fit(table[0].to_numpy())
 
 
 def test_vectors_as_a_frame(table):

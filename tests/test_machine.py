@@ -204,7 +204,7 @@ def expected_loss(part, q, answer, answers, p):
     given = (codes, numbers, answers[0][part.codes], answers[1][part.numbers])
     if part.block.questions[0].kind == "multicategorical":  # F1 is no mean over people: count wrong options instead
         return p @ ((codes != given[2]) & (given[2] >= 0)).sum(axis=0)
-    each = [part.block.errors(*(array[:, [n]] for array in given)) for n in range(len(p))]
+    each = [part.block.errors(*(array[:, [n]] for array in given), np.ones(1)) for n in range(len(p))]
     return p @ np.array(each)[:, q, 0]
 
 

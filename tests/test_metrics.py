@@ -5,8 +5,10 @@ import pytest
 
 import mvrbm
 from mvrbm.answers import Answers
+from mvrbm.datasets import make_survey
+from mvrbm.encoding import encode
 from mvrbm.metrics import errors_by_kind
-from mvrbm.summary import Summary
+from mvrbm.summary import Summary, summarise
 from mvrbm.visible import Visible
 
 B = 255  # blank
@@ -66,6 +68,18 @@ def test_errors_of_a_kind_are_pooled_over_its_questions():
     truth = Answers(np.array([[0, B], [1, 1], [1, B]], np.uint8), np.zeros((3, 0), np.float32))
     guess = Answers(np.array([[1, 0], [1, 0], [1, 0]], np.uint8), np.zeros((3, 0), np.float32))
     assert errors_by_kind(visible, guess, truth) == {"binary": pytest.approx(2 / 4)}
+
+
+def test_weight_two_is_the_row_twice_and_weight_none_is_no_row():
+    frame, schema = make_survey(60, random_state=3)
+    other, _ = make_survey(60, missing=0, random_state=4)
+    truth, guess = encode(frame, schema), encode(other, schema)
+    visible = Visible(list(schema), summarise(truth, list(schema)))
+    weights = np.arange(60) % 3.0
+    rows = np.repeat(np.arange(60), weights.astype(int))
+    twice = errors_by_kind(visible, guess.take(rows), truth.take(rows))
+    assert errors_by_kind(visible, guess, truth, weights) == pytest.approx(twice)
+    assert len(twice) == 6
 
 
 def test_a_kind_without_answers_has_no_error():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from mvrbm import yamltext
 from mvrbm.schema import Schema
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
 
@@ -51,6 +55,22 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ([AGE], {"ignore": ["age"]}, "question 'age': its column 'age' is in ignore"),
     ([AGE, Binary("drives", asked_if={"licence": "yes"})], {}, "asked_if names 'licence', which is no other question"),
     ([Binary("drives", asked_if={"drives": 1})], {}, "asked_if names 'drives', which is no other question"),
+    (
+        [SATISFIED, Binary("why", asked_if={"satisfied": "maybe"})],
+        {},
+        "question 'satisfied': a skip rule asks for 'maybe', which is not among its 2 values",
+    ),
+    ([AGE, Binary("drives", asked_if={"age": "old"})], {}, "a skip rule asks for 'old', which is no number"),
+    (
+        [Binary("a", asked_if={"b": 1}), Binary("b", asked_if={"c": 1}), Binary("c", asked_if={"a": 1})],
+        {},
+        "asked_if leads back to itself",
+    ),
+    (
+        [Ranking("r", ranks={"a": "x", "b": "y"}), Binary("why", asked_if={"r": "a"})],
+        {},
+        "question 'r': a skip rule cannot ask what a ranking question says",
+    ),
 ]
 
 
@@ -77,3 +97,125 @@ def test_learning_says_which_column_is_missing() -> None:
         Schema([AGE]).learn(pd.DataFrame({"years": [1]}))
     with pytest.raises(ValueError, match="the table has no rows"):
         Schema([AGE]).learn(pd.DataFrame({"age": []}))
+
+
+FULL = Schema(
+    [
+        Binary("satisfied", values=["no", "yes"], label="Are you satisfied?", missing=["refused", 99]),
+        Binary("glad", values=[False, True]),
+        Categorical("country", labels={1: "Peru", 2: "Chad"}, values=[1, 2], missing=[-1]),
+        Categorical("1", values=["1", "2", "010", "1e3", "null", "~", "2020-01-01", "a: b", "# c", " x", ""]),
+        Ordinal("ladder", values=[0, 0.5, 1, 1e20], basis="stereotype", dimension=2, asked_if={"satisfied": ["yes"]}),
+        Continuous("age", low=0, high=120.5, integer=True, sigma="learn", asked_if={"glad": True}),
+        Multicategorical("problems", columns={"Work": "q5_1", 2: "q5_2"}, ticked=1, unticked=[2], empty="blank"),
+        Multicategorical("hobbies", column="hobbies", separator=None, values=["chess", "judo"], allow_empty=False),
+        Multicategorical("sports", column="sports", separator="|"),
+        Ranking("films", ranks={"I": "rank_1", "II": "rank_2"}, ties="learn"),
+        Ranking("dangers", choices=["q10", "q11"], values=["a", "b", "c"]),
+        Ranking("aims", column="aims", separator=" > ", values=["\u00fcber", "line\nbreak"]),
+    ],
+    ignore=["id", "no"],
+    weight="w",
+)
+
+
+def test_a_file_brings_the_schema_back(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    FULL.to_yaml(path, remark="why it is here\nand what for")
+    assert Schema.from_yaml(path) == FULL
+    assert Schema.from_yaml(str(path)) == FULL
+    text = path.read_text()
+    assert text.startswith("# why it is here\n# and what for\nquestions:\n")
+    assert "values: [no, yes]" in text
+    assert Schema.from_dict(FULL.to_dict()) == FULL
+    assert sorted(tmp_path.iterdir()) == [path], "nothing is left beside it"
+
+
+def test_what_a_person_writes_is_read_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    path.write_text(
+        """
+questions:
+  satisfied: {kind: binary, values: [no, yes]}
+  switch: {kind: binary, values: [off, on], missing: [n/a, 99]}
+  2020: {kind: continuous, low: 0, integer: true}
+  code: {kind: categorical, values: [010, 0x1, 1_000, 2020-01-01]}
+  ticks: {kind: multicategorical, columns: {Work: 1, Crime: 2}, allow_empty: false}
+""",
+        encoding="utf-8-sig",
+    )
+    schema = Schema.from_yaml(path)
+    assert schema["satisfied"].values == ["no", "yes"]
+    assert schema["switch"] == Binary("switch", values=["off", "on"], missing=["n/a", 99])
+    assert schema["2020"] == Continuous("2020", low=0, integer=True)
+    assert schema["code"].values == ["010", "0x1", "1_000", "2020-01-01"]
+    assert schema["ticks"].columns == ["1", "2"]
+    assert schema["ticks"].settings()["allow_empty"] is False
+
+
+NO_SCHEMAS = [
+    ("", "it is no schema: it has no 'questions'"),
+    ("- a\n- b\n", "it is no schema: it has no 'questions'"),
+    ("questions: [age]", "it is no schema: it has no 'questions'"),
+    ("questions: {}", "a schema needs at least one question"),
+    ("questions: {age: continuous}", "question 'age': 'continuous' does not say what it asks"),
+    ("questions: {age: {}}", "question 'age': unknown kind None; the kinds are binary"),
+    ("questions: {age: {kind: number}}", "question 'age': unknown kind 'number'; the kinds are binary"),
+    ("questions: {age: {kind: [a]}}", "question 'age': unknown kind ['a']"),
+    ("questions: {age: {kind: continuous, values: [1]}}", "question 'age': unknown setting 'values'"),
+    ("questions: {age: {kind: continuous, low: young}}", "question 'age': low must be a number, not 'young'"),
+    ("questions: {age: {kind: continuous, integer: maybe}}", "question 'age': integer must be true or false"),
+    ("questions: {age: {kind: continuous, missing: 99}}", "question 'age': missing must be a list"),
+    ("questions: {age: {kind: continuous, sigma: [1]}}", "question 'age': sigma must be None"),
+    ("questions: {a: {kind: ordinal, values: 5}}", "question 'a': values must be a list"),
+    ("questions: {a: {kind: ordinal, values: [[1], 2]}}", "question 'a': its value [1] is neither a text nor a number"),
+    ("questions: {a: {kind: ordinal, labels: [x]}}", "question 'a': labels must look like"),
+    ("questions: {a: {kind: ordinal, basis: [x]}}", "question 'a': basis must be one of"),
+    ("questions: {a: {kind: ordinal, dimension: x}}", "question 'a': dimension must be a whole number"),
+    ("questions: {a: {kind: ordinal, asked_if: [b]}}", "question 'a': asked_if must look like"),
+    ("questions: {a: {kind: multicategorical, columns: [b]}}", "question 'a': give either columns={option: column}"),
+    ("questions: {a: {kind: multicategorical, columns: {b: [c]}}}", "question 'a': columns must name columns"),
+    ("questions: {a: {kind: multicategorical, column: {b: c}}}", "question 'a': column must name columns"),
+    ("questions: {a: {kind: multicategorical, column: b, separator: [x]}}", "question 'a': separator must be a text"),
+    ("questions: {a: {kind: multicategorical, columns: {b: c}, ticked: [1]}}", "question 'a': ticked"),
+    ("questions: {a: {kind: multicategorical, columns: {b: c}, empty: [1]}}", "question 'a': empty must be"),
+    ("questions: {a: {kind: ranking, choices: x}}", "question 'a': choices must be a list"),
+    ("questions: {a: {kind: ranking, column: b, separator: [x]}}", "question 'a': separator must be a text"),
+    ("questions: {a: {kind: binary}, a: {kind: ordinal}}", "it is no YAML (line 1): 'a' is there twice"),
+    ("questions: {a: {kind: binary}}\nweigth: w", "it is no schema: 'weigth' is neither"),
+    ("questions: {a: {kind: binary}}\nignore: id", "'ignore' must be a list of columns"),
+    ("questions: {a: {kind: binary}}\nweight: [w]", "'weight' one column"),
+    ("questions: {a: {kind: binary}", "it is no YAML"),
+    ("questions: !!python/object/apply:os.system [ls]", "it is no YAML"),
+    ("a: &a [x, x]\nb: &b [*a, *a]\nquestions: *b", "it is no schema"),
+    ("\0", "it is no YAML"),
+    ("\x89PNG", "it is no YAML"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), NO_SCHEMAS)
+def test_a_file_that_is_no_schema_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError) as error:
+        Schema.from_yaml(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_grows_without_end_is_refused() -> None:
+    levels = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
+    with pytest.raises(ValueError, match="more than a million entries"):
+        yamltext.load(("a0: &a0 [x]\n" + levels).encode())
+
+
+PLAIN = st.text(max_size=8) | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
+
+
+@settings(deadline=None, database=None)
+@given(st.dictionaries(st.text() | st.integers(), PLAIN | st.lists(PLAIN) | st.dictionaries(st.text(), PLAIN)))
+def test_plain_data_survives_yaml(data: dict[Any, Any]) -> None:
+    again = yamltext.load(yamltext.dump(data).encode())
+    assert again == data
+    assert repr(again) == repr(data)

@@ -2,67 +2,105 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
-from mvrbm.units.question import Cells, Question, plain, to_numbers
+from mvrbm.cells import Cells, plain, some, to_numbers
+from mvrbm.tables import Table
+from mvrbm.units.question import Question
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from mvrbm.schema import Schema
 
 
-def encode(frame: pd.DataFrame, schema: Schema, unseen: str = "error") -> Answers:
+def encode(data: Any, schema: Schema, unseen: str = "error", absent: str = "error") -> Answers:
     """Read the answers of a table, in the order of the schema's questions.
 
     Every question's values must be known (`Schema.learn`). A value that a question does not know is an error, or a
-    blank with `unseen="missing"`.
+    blank with `unseen="missing"`; a column that the table lacks is an error, or unanswered with `absent="missing"`.
     """
-    n_rows = count_rows(frame)
+    table = Table(data)
+    n_rows = count_rows(table)
+    if absent == "missing":
+        _warn_absent(table, schema)
     codes = np.empty((n_rows, sum(question.n_codes for question in schema)), dtype=code_type(schema))
     numbers = np.empty((n_rows, sum(question.n_numbers for question in schema)), dtype=np.float32)
-    at = {True: 0, False: 0}
-    for question in schema:
-        block = question.encode(read_columns(frame, question), unseen)
-        coded = question.n_codes > 0
-        into = codes if coded else numbers
+    for question, into in _blocks(schema, codes, numbers):
+        block = question.encode(read_columns(table, question, absent), unseen)
         # A blank is -1, and casting -1 to an unsigned type gives its largest value: the blank of Answers.
-        into[:, at[coded] : at[coded] + block.shape[1]] = block.astype(into.dtype)
-        at[coded] += block.shape[1]
+        into[:] = block.astype(into.dtype)
     return Answers(codes, numbers)
 
 
-def decode(answers: Answers, schema: Schema) -> dict[str, Cells]:
-    """Write the table's columns that hold these answers: values for codes, None or NaN for blanks."""
-    codes = np.where(answers.codes == answers.blank, -1, answers.codes.astype(np.int32))
+def decode(answers: Answers, schema: Schema, like: Any = None) -> dict[str, Cells]:
+    """Write the table's columns that hold these answers: values for codes, None or NaN for blanks.
+
+    `like` is a table whose columns say the values in their own way.
+    """
+    table = None if like is None else Table(like)
     columns: dict[str, Cells] = {}
-    code, number = 0, 0
-    for question in schema:
-        block: Cells = codes[:, code : code + question.n_codes]
-        if question.n_numbers:
-            block = answers.numbers[:, number : number + question.n_numbers]
-        columns.update(question.decode(block))
-        code, number = code + question.n_codes, number + question.n_numbers
+    for question, block in blocks(answers, schema):
+        own = None if table is None else read_columns(table, question, absent="missing")
+        columns.update(question.decode(block, own))
     return columns
 
 
-def weights(frame: pd.DataFrame, schema: Schema) -> NDArray[np.float64] | None:
+def blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:
+    """Go through the questions with the codes (-1 is a blank) or numbers of each."""
+    for question, block in _blocks(schema, answers.codes, answers.numbers):
+        coded = question.n_codes > 0
+        yield question, np.where(block == answers.blank, -1, block.astype(np.int32)) if coded else block
+
+
+def _blocks(schema: Schema, codes: Cells, numbers: Cells) -> Iterator[tuple[Question, Cells]]:
+    at = {True: 0, False: 0}
+    for question in schema:
+        coded = question.n_codes > 0
+        start, n = at[coded], question.n_codes + question.n_numbers
+        at[coded] += n
+        yield question, (codes if coded else numbers)[:, start : start + n]
+
+
+def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
+    """Find the people to whom each question was put, by its skip rule; the others' blanks are no refusals.
+
+    Where the answer that the rule asks for is itself blank, nobody knows: it counts as put.
+    """
+    own = {question.name: block for question, block in blocks(answers, schema)}
+    known: dict[str, NDArray[np.bool_]] = {}
+
+    def put(question: Question) -> NDArray[np.bool_]:
+        if question.name not in known:
+            rows = np.ones(answers.n_rows, dtype=bool)
+            for name, values in (question.asked_if or {}).items():
+                before, block = schema[name], own[name]
+                fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
+                blank = (block < 0 if before.n_codes else np.isnan(block)).all(axis=1)
+                rows &= put(before) & (np.logical_or.reduce(fits) | blank)
+            known[question.name] = rows
+        return known[question.name]
+
+    return {question.name: put(question) for question in schema}
+
+
+def weights(data: Any, schema: Schema) -> NDArray[np.float64] | None:
     """Read the weight of each row, or None if the schema names no weight column."""
     if schema.weight is None:
         return None
     column = schema.weight
-    cells = read_column(frame, column, f"weight {column!r}")
+    cells = Table(data).cells(column, f"weight {column!r}")
     numbers, bad = to_numbers(cells, ())
     wrong = bad | ~np.isfinite(numbers) | (numbers < 0)
     if wrong.any():
         row = int(wrong.argmax())
         what = "is no weight (a finite number, 0 or more); correct it or leave the row out"
         raise ValueError(f"weight {column!r}: value {plain(cells[row])!r} (row {row}) {what}")
-    if count_rows(frame) and not numbers.any():
+    if not numbers.any():
         raise ValueError(f"weight {column!r}: every weight is 0, so no row counts; give some row a weight above 0")
     return numbers
 
@@ -77,30 +115,32 @@ def code_type(schema: Schema) -> type[np.uint8] | type[np.uint16]:
     return np.uint16 if any(question.n_values > np.iinfo(np.uint8).max for question in schema) else np.uint8
 
 
-def read_columns(frame: pd.DataFrame, question: Question) -> dict[str, Cells]:
-    """Read the columns of a table that a question reads."""
-    return {column: read_column(frame, column, f"question {question.name!r}") for column in question.columns}
+def read_columns(table: Table, question: Question, absent: str = "error") -> dict[str, Cells]:
+    """Read the columns of a table that a question reads; with `absent="missing"` those that it lacks are blank."""
+    blank = np.full(table.n_rows, None, dtype=object)
+    return {
+        column: blank if absent == "missing" and column not in table else table.cells(column, _reader(question))
+        for column in question.columns
+    }
 
 
-def count_rows(frame: pd.DataFrame) -> int:
+def _reader(question: Question) -> str:
+    return f"question {question.name!r}"
+
+
+def _warn_absent(table: Table, schema: Schema) -> None:
+    lacking = [column for column in schema.columns if column not in table]
+    if not lacking:
+        return
+    if len(lacking) == len(schema.columns):
+        read_columns(table, next(iter(schema)))  # raises: this is another table
+    names = [question.name for question in schema if not set(lacking).isdisjoint(question.columns)]
+    what = f"the table lacks {some(lacking)}: taken as unanswered (questions {some(names)})"
+    warnings.warn(what, UserWarning, stacklevel=2)
+
+
+def count_rows(table: Table) -> int:
     """Count the people in a table; an empty table is an error."""
-    if len(frame) == 0:
+    if not table.n_rows:
         raise ValueError("the table has no rows; give at least one")
-    return len(frame)
-
-
-def read_column(frame: pd.DataFrame, name: str, reader: str) -> Cells:
-    """Read one column of a table as an array: the only place that knows how a frame is read."""
-    if name not in frame.columns:
-        some = ", ".join(map(repr, frame.columns[:10])) + (", ..." if len(frame.columns) > 10 else "")
-        raise ValueError(f"{reader}: the table has no column {name!r}; it has {some}; rename it or edit the schema")
-    series = frame[name]
-    if series.ndim != 1:
-        raise ValueError(f"{reader}: the table has more than one column {name!r}; rename one of them")
-    if series.dtype.kind in "mMc":
-        raise ValueError(f"{reader}: column {name!r} is of type {series.dtype}; turn it into numbers or texts first")
-    if isinstance(series.dtype, np.dtype):
-        return series.to_numpy()
-    if series.dtype.kind in "iuf":  # nullable numbers
-        return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return series.to_numpy(dtype=object)
+    return table.n_rows

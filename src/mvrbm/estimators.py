@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from narwhals.dependencies import is_into_dataframe
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -17,13 +19,10 @@ from mvrbm.answers import Answers
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
+from mvrbm.tables import Table
 from mvrbm.training import Settings, train
 from mvrbm.training.stopping import MOST_ROWS, hide
-from mvrbm.units import Continuous
 from mvrbm.visible import Visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECIPES = {
     "default": Settings(),
@@ -53,7 +52,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         Hidden units: the length of the vector that a person becomes. 0 is the baseline that knows only
         how often each answer is given.
     schema
-        The questions of the table. None: every column is a number, as in an array.
+        The questions of the table. None: they are guessed by `Schema.infer` (`print(model.schema_)` shows what and
+        why); the columns of an array of floats are continuous. With a schema, columns are matched by name.
     recipe
         "default" or "paper".
     objective
@@ -153,13 +153,13 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: pd.DataFrame, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts."""
         settings = self._settings()
-        frame, schema = self._table(X, reset=True)
-        schema = schema.learn(frame)
-        answers = encoding.encode(frame, schema, self.unseen)
-        weights = self._weights(frame, schema, sample_weight)
+        table, schema = self._table(X, reset=True)
+        schema = schema.learn(table)
+        answers = encoding.encode(table, schema, self.unseen)
+        weights = self._weights(table, schema, sample_weight)
         visible = self._visible(answers, schema, weights)
         hidden = None
         if settings.early_stopping and self.n_hidden:
@@ -171,34 +171,30 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         self.schema_, self.rbm_, self.history_ = schema, rbm, history
         return self
 
-    def transform(self, X: pd.DataFrame) -> NDArray[np.float32]:
+    def transform(self, X: Any) -> NDArray[np.float32]:
         """The vector of each row: P(h = 1 | answers) of each hidden unit."""
         check_is_fitted(self, "rbm_")
-        frame, _ = self._table(X, reset=False)
-        answers = encoding.encode(frame, self.schema_, self.unseen)
+        table, schema = self._table(X, reset=False)
+        answers = encoding.encode(table, schema, self.unseen, absent="missing")
         return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
 
-    def _table(self, X: pd.DataFrame | ArrayLike, reset: bool) -> tuple[pd.DataFrame, Schema]:
-        """The table and its questions; without a schema, numbers only, each column a continuous question."""
-        import pandas as pd
+    def _table(self, X: Any, reset: bool) -> tuple[Table, Schema]:
+        """The table and its questions: the given ones, those of the fit, or a guess.
 
+        Without a schema, arrays and tables that are all numbers follow scikit-learn's rules about widths and names.
+        """
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
         if self.schema is not None:
-            if not isinstance(self.schema, Schema):
-                raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
-            if not isinstance(X, pd.DataFrame):
-                raise TypeError(
-                    f"with a schema the table must be a pandas DataFrame, not {type(X).__name__}; "
-                    "turn it into one first (in Polars and PyArrow: table.to_pandas())"
-                )
-            return X, self.schema
-        if isinstance(X, pd.DataFrame):
-            for name in X.columns:
-                if len(X) and not pd.api.types.is_numeric_dtype(X[name]):
-                    wrong = f"column {name!r}: {X[name].iloc[0]!r} (row 0) is no number"
-                    raise ValueError(f"{wrong}; say what each column asks with schema=Schema([...])")
-        numbers = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
-        names = [str(i) for i in range(numbers.shape[1])]
-        return pd.DataFrame(numbers, columns=names), Schema([Continuous(name) for name in names])
+            return Table(X), self.schema if reset else self.schema_
+        if not is_into_dataframe(X):
+            array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+            table = Table(array)
+            return table, _schema_of_array(array, table) if reset else self.schema_
+        table = Table(X)
+        if table.all_numbers:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return table, Schema.infer(table) if reset else self.schema_
 
     @property
     def _n_features_out(self) -> int:
@@ -238,12 +234,12 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(RECIPES[self.recipe], seed=seed, **given)
 
-    def _weights(self, X: pd.DataFrame, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+    def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:
-            return encoding.weights(X, schema)
+            return encoding.weights(table, schema)
         weights = np.asarray(sample_weight, np.float64)
-        if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(f"sample_weight must be {len(X)} finite numbers, 0 or more")
+        if weights.shape != (table.n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"sample_weight must be {table.n_rows} finite numbers, 0 or more")
         if not weights.any():
             raise ValueError("every sample_weight is zero, so no row counts; give some row a weight above 0")
         return weights
@@ -258,3 +254,11 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
     def _say(self, epoch: int, entry: dict[str, float]) -> None:
         said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())
         print(f"epoch {epoch + 1}: {said}", file=sys.stderr)
+
+
+def _schema_of_array(array: NDArray[Any], table: Table) -> Schema:
+    """Take floats for numbers and guess the rest; a column that never varies is set aside, unless there is one row."""
+    if array.dtype.kind != "f":
+        return Schema.infer(table)
+    varies = np.fmin.reduce(array) < np.fmax.reduce(array) if len(array) > 1 else np.ones(array.shape[1], dtype=bool)
+    return Schema.infer(table, dict(zip(np.array(table.names)[varies].tolist(), itertools.repeat("continuous"))))

@@ -10,20 +10,24 @@ from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.visible import Visible
 
 
-def errors_by_kind(visible: Visible, guess: Answers, truth: Answers) -> dict[str, float]:
+def errors_by_kind(
+    visible: Visible, guess: Answers, truth: Answers, weights: NDArray[np.float64] | None = None
+) -> dict[str, float]:
     """The error of each kind of question over the answers that are there in `truth`, as the kind defines it.
 
     Binary and categorical: the share of wrong answers. Multicategorical: 1 - F1. Continuous: the root mean square in
     standard deviations. Ordinal: the mean distance as a share of the scale. Ranking: the share of pairs in
-    the opposite order. A kind without any answer in `truth` is left out.
+    the opposite order. A kind without any answer in `truth` is left out. `weights` says how much each row counts.
     """
+    weights = np.ones(truth.n_rows) if weights is None else weights
     total: dict[str, NDArray[np.float64]] = {}
     error = {}
     for rows in chunks_of(np.arange(truth.n_rows), CHUNK):
         a, b = visible.load(guess, rows), visible.load(truth, rows)
         for p in visible.parts:
             kind = p.block.questions[0].kind  # more than one block can be of a kind
-            parts = p.block.errors(a.codes[p.codes], a.numbers[p.numbers], b.codes[p.codes], b.numbers[p.numbers])
+            own = a.codes[p.codes], a.numbers[p.numbers], b.codes[p.codes], b.numbers[p.numbers]
+            parts = p.block.errors(*own, weights[rows])
             total[kind] = total.get(kind, 0.0) + parts.sum(axis=0)
             error[kind] = p.block.error
     return {kind: error[kind](parts) for kind, parts in total.items() if parts[-1]}

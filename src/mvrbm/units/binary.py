@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mvrbm.cells import Value
 from mvrbm.units.block import Array, Block, Codes, wrong_and_answered
 from mvrbm.units.categorical import OneAnswer
 from mvrbm.units.indicators import IndicatorBlock
-from mvrbm.units.question import Value
 
 
 class Binary(OneAnswer):
@@ -22,13 +22,14 @@ class Binary(OneAnswer):
     """
 
     kind = "binary"
+    least = 2
 
     @property
     def block(self) -> type[Block]:
         """The model's side of the type."""
         return BinaryBlock
 
-    def _checked(self, values: Iterable[Any], least: int = 2) -> list[Value]:
+    def _checked(self, values: Iterable[Any]) -> list[Value]:
         checked = super()._checked(values)
         if len(checked) != 2:
             raise self._error(
@@ -40,6 +41,8 @@ class Binary(OneAnswer):
 class BinaryBlock(IndicatorBlock):
     """Yes/no questions (paper, table of section 2.1)."""
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """The share of wrong answers."""
-        return wrong_and_answered(codes, true_codes)
+        return wrong_and_answered(codes, true_codes, weights)

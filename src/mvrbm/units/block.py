@@ -84,10 +84,12 @@ class Block(ABC):
         """Write the one answer to each question that loses least by the type's own error, given z."""
 
     @abstractmethod
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """Additive parts of the type's error, (questions, parts), over the answers that are there in truth.
 
-        The last part is their number. A blank guess is wrong.
+        The last part is their weight. A blank guess is wrong.
         """
 
     @staticmethod
@@ -107,7 +109,7 @@ class Block(ABC):
         return np.zeros_like(base)
 
 
-def wrong_and_answered(codes: Codes, true_codes: Codes) -> NDArray[np.float64]:
-    """For each code column, how many answers are wrong and how many there are."""
+def wrong_and_answered(codes: Codes, true_codes: Codes, weights: Array) -> NDArray[np.float64]:
+    """For each code column, the weight of the answers that are wrong and of all that there are."""
     answered = true_codes >= 0
-    return np.stack([(answered & (codes != true_codes)).sum(axis=1), answered.sum(axis=1)], axis=1).astype(np.float64)
+    return np.stack([(answered & (codes != true_codes)) @ weights, answered @ weights], axis=1)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mvrbm.cells import BLANK, UNSEEN, Book, Cells, Value, codebook, distinct, lookup, match, read, spelling
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, wrong_and_answered
 from mvrbm.units.levels import LevelBlock
-from mvrbm.units.question import BLANK, Cells, Columns, Question, Value, distinct, lookup, match
+from mvrbm.units.question import Columns, Question
 
 
 class OneAnswer(Question):
     """A question with one answer out of a list, in the column of its name."""
-
-    least: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -26,25 +25,39 @@ class OneAnswer(Question):
         *,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
-        super().__init__(name, missing=missing, asked_if=asked_if)
-        self.values = None if values is None else self._checked(values, self.least)
+        super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
+        self.values = None if values is None else self._checked(values)
 
-    def learn(self, columns: Columns) -> Self:
-        """Make a copy whose values, if they were left out, are those of the column, sorted."""
+    def _learn(self, columns: Columns) -> Self:
         if self.values is not None:
             return self._copy()
-        return self._copy(values=self._learnt(distinct(columns[self.name], self.missing)))
+        return self._copy(values=self._learnt(distinct(columns[self.name], self.missing), columns))
+
+    @property
+    def _book(self) -> Book:
+        return codebook(self.known_values, self.missing, self.labels)
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
-        array = columns[self.name]
-        codes = match(array, {value: code for code, value in enumerate(self.known_values)}, self.missing)
-        codes = self._settle(codes, array, self.name, unseen, self._not_among)
-        return np.maximum(codes, BLANK)[:, None]
+        cells = columns[self.name]
+        codes = match(cells, self._book)
+        wrong = codes == UNSEEN
+        self._settle(wrong, cells, self.name, unseen, self._not_among(cells[wrong.argmax()]) if wrong.any() else "")
+        return np.where(codes < 0, BLANK, codes)[:, None]
 
-    def decode(self, block: Cells) -> dict[str, Cells]:
+    def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
         """Write the column with the values instead of their codes; a blank is None."""
-        return {self.name: lookup(block[:, 0], self.known_values)}
+        values = self.known_values
+        return {self.name: lookup(block[:, 0], spelling(like[self.name], self._book, values) if like else values)}
+
+    def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
+        """Find the rows that give this answer."""
+        code = read(value, self._book)
+        if code < 0:
+            raise self._error(f"a skip rule asks for {value!r}, which {self._not_among(value)}")
+        return np.asarray(block[:, 0] == code)
 
 
 class Categorical(OneAnswer):
@@ -55,6 +68,7 @@ class Categorical(OneAnswer):
     """
 
     kind = "categorical"
+    least = 2
 
     @property
     def block(self) -> type[Block]:
@@ -71,6 +85,8 @@ class CategoricalBlock(LevelBlock):
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
         self.most_probable(self.probabilities(z, theta), codes)
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """The share of wrong answers."""
-        return wrong_and_answered(codes, true_codes)
+        return wrong_and_answered(codes, true_codes, weights)

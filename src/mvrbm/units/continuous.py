@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from mvrbm.cells import Cells, Value, plain, to_numbers
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes
-from mvrbm.units.question import Cells, Columns, Question, Value, to_numbers
+from mvrbm.units.question import Columns, Question
 from mvrbm.units.truncated import draw_between, log_between, moments_between
 
 
@@ -27,6 +28,7 @@ class Continuous(Question):
     """
 
     kind = "continuous"
+    measure = "scale"
 
     @property
     def block(self) -> type[Block]:
@@ -43,13 +45,15 @@ class Continuous(Question):
         sigma: float | str | None = None,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
-        super().__init__(name, missing=missing, asked_if=asked_if)
-        self.low = low
-        self.high = high
-        self.integer = bool(integer)
+        super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
+        self.low = self._bound("low", low)
+        self.high = self._bound("high", high)
+        self.integer = self._flag("integer", integer)
         self.sigma = self._positive_or_learn("sigma", sigma)
-        if not self.least < self.most:
+        if not self.least_number < self.most_number:
             raise self._error(f"low must be below high, not low={low!r}, high={high!r}")
 
     @property
@@ -68,36 +72,65 @@ class Continuous(Question):
         return 1
 
     @property
-    def least(self) -> float:
+    def least_number(self) -> float:
         """The lower bound, or minus infinity."""
         return -np.inf if self.low is None else float(self.low)
 
     @property
-    def most(self) -> float:
+    def most_number(self) -> float:
         """The upper bound, or infinity."""
         return np.inf if self.high is None else float(self.high)
 
+    def _bound(self, setting: str, given: object) -> float | None:
+        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float, np.number))):
+            raise self._error(f"{setting} must be a number, not {given!r}")
+        return None if given is None else plain(given)
+
+    @property
+    def described(self) -> str:
+        """The kind of number, and its bounds."""
+        kind = "whole numbers" if self.integer else "numbers"
+        low = "" if self.low is None else f" from {self.low}"
+        return kind + low + ("" if self.high is None else f" up to {self.high}")
+
+    def _learn(self, columns: Columns) -> Self:
+        numbers, _ = to_numbers(columns[self.name], self.missing)
+        least, most = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
+        if len(numbers) > 1 and least == most:
+            raise self._error(f"every answer is {plain(least)!r}; leave it out (ignore)")
+        return self._copy()
+
     def _encode(self, columns: Columns, unseen: str) -> Cells:
-        array = columns[self.name]
-        numbers, bad = to_numbers(array, self.missing)
+        cells = columns[self.name]
+        numbers, bad = to_numbers(cells, self.missing)
         with np.errstate(over="ignore"):
             infinite = np.isinf(numbers.astype(np.float32))
-        self._refuse(infinite, array, self.name, "is infinite or too large; correct it or list it in missing=[...]")
-        outside = (numbers < self.least) | (numbers > self.most)
-        if unseen == "error":
-            self._refuse(bad, array, self.name, 'is not a number; list it in missing=[...] or set unseen="missing"')
-            bounds = f"is outside low={self.low!r}, high={self.high!r}"
-            self._refuse(outside, array, self.name, f'{bounds}; correct it, change the bounds or set unseen="missing"')
+        self._refuse(infinite, cells, self.name, "is infinite or too large; correct it or list it in missing=[...]")
+        way_out = 'list it in missing=[...] or set unseen="missing"'
+        self._settle(bad, cells, self.name, unseen, f"is not a number; {way_out}")
+        outside = (numbers < self.least_number) | (numbers > self.most_number)
+        bounds = f"is outside low={self.low!r}, high={self.high!r}; correct it, change the bounds, {way_out}"
+        self._settle(outside, cells, self.name, unseen, bounds)
+        if self.integer:
+            broken = np.isfinite(numbers) & (numbers != np.rint(numbers))
+            self._settle(broken, cells, self.name, unseen, f"is no whole number; correct it, drop integer, {way_out}")
+            outside |= broken
         numbers[outside] = np.nan
         return numbers.astype(np.float32)[:, None]
 
-    def decode(self, block: Cells) -> dict[str, Cells]:
+    def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
         """Write the column of numbers, within the bounds, rounded if `integer`; a blank is NaN."""
         # float32 can round a bound to just outside it, so even an answer that was read may need the clip.
-        numbers = np.clip(block[:, 0].astype(np.float64), self.least, self.most)
+        numbers = np.clip(block[:, 0].astype(np.float64), self.least_number, self.most_number)
         if self.integer:
-            numbers = np.clip(np.rint(numbers), np.ceil(self.least), np.floor(self.most))
+            numbers = np.clip(np.rint(numbers), np.ceil(self.least_number), np.floor(self.most_number))
         return {self.name: numbers}
+
+    def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
+        """Find the rows that give this number."""
+        if isinstance(value, str):
+            raise self._error(f"a skip rule asks for {value!r}, which is no number")
+        return np.asarray(block[:, 0] == np.float32(value))
 
 
 _LOG_PRECISIONS = (-6.0, 14.0)
@@ -204,13 +237,15 @@ class ContinuousBlock(Block):
         for q, question in enumerate(self._own):
             if question.integer:
                 numbers[q] = np.rint(numbers[q])
-            numbers[q] = np.clip(numbers[q], question.least, question.most)
+            numbers[q] = np.clip(numbers[q], question.least_number, question.most_number)
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """The squared error in standard deviations."""
         answered = ~np.isnan(true_numbers)
         off = np.where(answered, numbers.astype(np.float64) - true_numbers, 0.0) / self.scale
-        return np.stack([(off**2).sum(axis=1), answered.sum(axis=1)], axis=1)
+        return np.stack([off**2 @ weights, answered @ weights], axis=1)
 
     @staticmethod
     def error(parts: NDArray[np.float64]) -> float:

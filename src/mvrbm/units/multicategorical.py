@@ -8,40 +8,47 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
-from mvrbm.units.indicators import IndicatorBlock, smoothed
-from mvrbm.units.question import (
+from mvrbm.cells import (
     BLANK,
     EMPTY,
+    LISTS,
+    UNSEEN,
+    Book,
     Cells,
-    Columns,
-    Question,
     Value,
+    are_lists,
+    codebook,
     distinct,
     distinct_rows,
-    factorize,
     lookup,
     match,
     plain,
+    read,
+    spelling,
     split,
+    unlist,
 )
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.indicators import IndicatorBlock, smoothed
+from mvrbm.units.question import Columns, Question
 
-_NOUGHTS_AND_ONES = {"0": 0, "1": 1, "false": 0, "true": 1}  # as texts, of any case
-_AS_CODES: dict[Any, int] = {0: 0, 1: 1}
-for _text, _code in _NOUGHTS_AND_ONES.items():
-    _AS_CODES |= {_text: _code, _text.capitalize(): _code, _text.upper(): _code}
+_ZERO_ONE = codebook([0, 1]) | codebook([False, True])
 
 
 class Multicategorical(Question):
-    """A question that lets people choose any number of options, each in a column of its own or all in one text.
+    """A question that lets people choose any number of options, each in a column of its own or all in one cell.
 
-    The cells of `columns={option: column}` are 0/1 (or false/true), or hold one text (or 1, and no column a 0) where
-    the option is ticked and nothing where it is not (`ticked={option: text}`, learnt if left out; the option's own name
-    also ticks). An empty cell beside a tick is then an option not chosen; beside 0 and 1 it is a blank.
+    The cells of `columns={option: column}` are 0/1 (or false/true), or hold a tick where the option is chosen and
+    nothing where it is not (`ticked`: the tick, or {option: tick}; learnt if left out; the option's own name also
+    ticks). An empty cell beside a tick is then an option not chosen; beside 0 and 1 it is a blank. Other codes for
+    yes and no are told by `ticked=1, unticked=[2]`.
 
-    What stands for "answered, but chose nothing" is never guessed: a row of 0s and the text "" do, a row of
-    empty cells and an empty text cell mean unanswered. `empty="none"` takes all of these as nothing chosen,
+    A cell of `column=...` holds the options as a text with a `separator` between them, or, with `separator=None`, as
+    a list or a set.
+
+    What stands for "answered, but chose nothing" is never guessed: a row of 0s, the text "" and an empty list do, a row
+    of empty cells and an empty cell mean unanswered. `empty="none"` takes all of these as nothing chosen,
     `empty="blank"` takes all of them as unanswered. `allow_empty=False` rules the empty choice out: it is an error.
 
     >>> Multicategorical("problems", columns={"Work": "q5_1", "Crime": "q5_2"}).columns
@@ -63,41 +70,53 @@ class Multicategorical(Question):
         columns: Mapping[Any, str] | None = None,
         *,
         column: str | None = None,
-        separator: str = ";",
+        separator: str | None = ";",
         values: Iterable[Value] | None = None,
-        ticked: Mapping[Any, Value] | None = None,
+        ticked: Mapping[Any, Value] | Value | None = None,
+        unticked: Iterable[Value] = (),
         empty: str | None = None,
         allow_empty: bool = True,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
-        super().__init__(name, missing=missing, asked_if=asked_if)
+        super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
         if (columns is None) == (column is None) or (columns is not None and not isinstance(columns, Mapping)):
             raise self._error("give either columns={option: column} or column=... (one text column)")
         if columns is not None and values is not None:
             raise self._error("the options of columns={option: column} are its values; leave values=[...] out")
-        if empty not in (None, "none", "blank") or not separator or (empty == "none" and not allow_empty):
-            raise self._error(
-                f'empty must be None, "blank" or (with allow_empty=True) "none", and separator a text; '
-                f"not empty={empty!r}, allow_empty={allow_empty!r}, separator={separator!r}"
-            )
-        self._by_option = None if columns is None else {plain(option): column for option, column in columns.items()}
-        self.column = column
+        self.allow_empty = self._flag("allow_empty", allow_empty)
+        if empty not in (None, "none", "blank") or (empty == "none" and not self.allow_empty):
+            told = f"empty={empty!r}, allow_empty={allow_empty!r}"
+            raise self._error(f'empty must be None, "blank" or (with allow_empty=True) "none"; not {told}')
+        if separator is not None and (not isinstance(separator, str) or not separator):
+            raise self._error(f"separator must be a text, or None for lists, not {separator!r}")
+        self.by_option = None if columns is None else {plain(o): self._column("columns", c) for o, c in columns.items()}
+        self.column = None if column is None else self._column("column", column)
         self.separator = separator
-        options = values if self._by_option is None else self._by_option
-        self.values = None if options is None else self._checked(list(options))
-        if column is not None:
+        options = values if self.by_option is None else self.by_option
+        self.values = None if options is None else self._checked(list(options) if columns is not None else options)
+        if column is not None and separator is not None:
             self._check_texts(self.values or (), separator)
-        if ticked is not None and set(ticked) != set(self._by_option or ()):
-            raise self._error(f"ticked={{option: text}} must name every option of columns=, not {list(ticked)}")
-        self.ticked = plain(ticked)
+        self.ticked = self._ticks_given(ticked)
+        self.unticked = [plain(code) for code in self._list("unticked", unticked)]
+        if self.by_option is None and (ticked is not None or self.unticked):
+            raise self._error("ticked and unticked go with columns={option: column}")
         self.empty = empty
-        self.allow_empty = bool(allow_empty)
+
+    def _ticks_given(self, ticked: Mapping[Any, Value] | Value | None) -> dict[Value, Value] | None:
+        if ticked is None:
+            return None
+        ticks = plain(ticked) if isinstance(ticked, Mapping) else dict.fromkeys(self.values or (), plain(ticked))
+        if set(ticks) != set(self.by_option or ()) or not all(isinstance(tick, Value) for tick in ticks.values()):
+            raise self._error(f"ticked={{option: tick}} must name a tick for each option of columns=, not {ticked!r}")
+        return dict(ticks)
 
     @property
     def columns(self) -> list[str]:
-        """The table's columns that the question reads: one for each option, or the text column."""
-        return [str(self.column)] if self._by_option is None else list(self._by_option.values())
+        """The table's columns that the question reads: one for each option, or the one with all of them."""
+        return [str(self.column)] if self.by_option is None else list(self.by_option.values())
 
     @property
     def n_codes(self) -> int:
@@ -106,113 +125,182 @@ class Multicategorical(Question):
 
     def settings(self) -> dict[str, Any]:
         """List every setting by the name under which the constructor takes it."""
-        text = self._by_option is None
-        return {**super().settings(), "columns": self._by_option, "values": self.values if text else None}
+        one = self.by_option is None
+        return {**super().settings(), "columns": self.by_option, "values": self.values if one else None}
 
-    def learn(self, columns: Columns) -> Self:
-        """Make a copy with the options of the text column, sorted, or the texts that tick, where they were left out."""
-        if self._by_option is not None:
-            return self._copy(ticked=self.ticked or self._ticks(columns) or self._only_ones(columns) or None)
+    def _learn(self, columns: Columns) -> Self:
+        """Take the options of the one column, sorted, or the cells that tick, where they were left out."""
+        if self.by_option is not None:
+            return self._copy(ticked=self._ticks(columns) or self._only_ones(columns))
+        cells = columns[self.columns[0]]
+        separator = None if are_lists(cells) else self.separator
         if self.values is not None:
-            return self._copy()
-        cells = distinct(columns[self.columns[0]], self.missing)
-        found = {part for cell in cells for part in split(cell, self.separator)}
-        return self._copy(values=self._learnt(found - set(map(str, self.missing))))
+            return self._copy(separator=separator)
+        if separator is None:
+            found = set(distinct(unlist(cells)[2], self.missing))
+        else:
+            found = {part for cell in distinct(cells, self.missing) for part in split(cell, separator)}
+        return self._copy(values=self._learnt(found - set(map(str, self.missing)), columns), separator=separator)
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
-        block = self._encode_text(columns, unseen) if self._by_option is None else self._encode_ticks(columns, unseen)
+        if self.by_option is not None:
+            block = self._encode_options(columns, unseen)
+        else:
+            cells = columns[self.columns[0]]
+            block = (self._encode_lists if are_lists(cells) else self._encode_texts)(cells, unseen)
         if not self.allow_empty:  # the rule is about the whole answer, so one that is known in part is no answer
             block[(block == BLANK).any(axis=1)] = BLANK
         nothing = (block == 0).all(axis=1)
-        if self.empty == "blank" or (not self.allow_empty and unseen == "missing"):
+        if not self.allow_empty and self.empty != "blank" and nothing.any():
+            if unseen == "error":
+                way_out = 'set allow_empty=True, or empty="blank" if it means unanswered'
+                raise self._error(f"nothing is chosen (row {nothing.argmax()}), but allow_empty=False; {way_out}")
+            self._warn_unseen(int(nothing.sum()), "", int(nothing.argmax()), self.name)
+        if not self.allow_empty or self.empty == "blank":
             block[nothing] = BLANK
-        elif not self.allow_empty and nothing.any():
-            way_out = 'set allow_empty=True, or empty="blank" if it means unanswered'
-            raise self._error(f"nothing is chosen (row {nothing.argmax()}), but allow_empty=False; {way_out}")
         return block
 
-    def _ticks(self, columns: Columns) -> dict[Value, Value]:
-        """Find the text that ticks each option; nothing if the columns are 0/1."""
-        texts: dict[Value, Value] = {}
-        for option, column in (self._by_option or {}).items():
-            cells = [] if columns[column].dtype.kind in "biuf" else distinct(columns[column], self.missing)
-            found = [cell for cell in cells if isinstance(cell, str) and cell.lower() not in _NOUGHTS_AND_ONES]
-            if len(found) > 1:
-                raise self._error(f"column {column!r} has more than one text ({found[:2]}); recode it to 0 and 1")
-            if found:
-                texts[option] = found[0]
-        return {option: texts.get(option, option) for option in self.known_values} if texts else {}
+    def _ticks(self, columns: Columns) -> dict[Value, Value] | None:
+        """Find the text that ticks each option, if none was given; None if the columns are 0/1."""
+        if self.ticked or self.unticked:
+            return self.ticked
+        found = {option: distinct(columns[column], self.missing) for option, column in self._options}
+        texts = {o: [c for c in cells if isinstance(c, str) and c not in _ZERO_ONE] for o, cells in found.items()}
+        for first in texts.values():
+            for second in first[1:2]:
+                both = f"is a text beside {first[0]!r}, and which of them ticks is not known"
+                way_out = "say ticked='...', unticked=['...']"
+                raise self._cell_error(second, *self._find(second, columns), f"{both}; {way_out}")
+        return {o: next(iter(cells), o) for o, cells in texts.items()} if any(texts.values()) else None
 
-    def _only_ones(self, columns: Columns) -> dict[Value, Value]:
-        """Find whether the options hold 1 or nothing, and never a 0: then a 1 is a tick, as a text would be."""
-        found = {cell for column in self.columns for cell in distinct(columns[column], self.missing)}
-        return dict.fromkeys(self.known_values, 1) if found == {1} and self._has_empty(columns) else {}
+    def _only_ones(self, columns: Columns) -> dict[Value, Value] | None:
+        """Find whether the columns hold a 1 or nothing, and never a 0: then a 1 is a tick, as a text would be."""
+        if self.unticked:
+            return None
+        codes = np.stack([match(columns[column], self._option_book(None, None)) for column in self.columns])
+        ones = (codes == 1).any() and (codes == EMPTY).any() and not (codes == 0).any()
+        first = [distinct(columns[column], self.missing) for column in self.columns]
+        return {o: next(iter(cells), 1) for o, cells in zip(self.known_values, first, strict=True)} if ones else None
 
-    def _has_empty(self, columns: Columns) -> bool:
-        return any((factorize(columns[column])[0] < 0).any() for column in self.columns)
+    @property
+    def _options(self) -> Iterable[tuple[Value, str]]:
+        return (self.by_option or {}).items()
 
-    def _encode_ticks(self, columns: Columns, unseen: str) -> Cells:
-        ticks = self.ticked or self._ticks(columns)
+    def _option_book(self, option: Value | None, ticks: Mapping[Value, Value] | None) -> Book:
+        """Say which cells of an option's column mean chosen and which not chosen."""
+        if not ticks and not self.unticked:
+            return _ZERO_ONE | codebook((), self.missing)
+        book: Book = dict.fromkeys([option, *codebook([ticks[option] if ticks and option is not None else 1])], 1)
+        return book | dict.fromkeys(codebook(self.unticked), 0) | codebook((), self.missing)
+
+    def _encode_options(self, columns: Columns, unseen: str) -> Cells:
+        ticks = self._ticks(columns)
         block = np.empty((len(columns[self.columns[0]]), self.n_codes), dtype=np.int32)
-        for place, (option, column) in enumerate((self._by_option or {}).items()):
-            table: dict[Any, int] = {ticks[option]: 1, option: 1} if ticks else _AS_CODES
-            wrong = f"is not its tick {ticks[option]!r}" if ticks else "is neither 0 nor 1"
-            way_out = f'{wrong}; recode it, list it in missing=[...] or set unseen="missing"'
-            codes = match(columns[column], table, self.missing)
-            block[:, place] = self._settle(codes, columns[column], column, unseen, way_out)
+        for place, (option, column) in enumerate(self._options):
+            codes = match(columns[column], self._option_book(option, ticks))
+            tick = f"is not its tick {ticks[option]!r}" if ticks else "is neither 0 nor 1"
+            way_out = f'{tick}; recode it, list it in unticked=[...] or missing=[...] or set unseen="missing"'
+            self._settle(codes == UNSEEN, columns[column], column, unseen, way_out)
+            block[:, place] = np.where(codes == UNSEEN, BLANK, codes)
         empty = block == EMPTY
         if self.empty == "none":
             block[empty.all(axis=1)] = 0
-        if ticks:  # here an empty cell means "not ticked", as soon as the person ticked anything
+        if ticks and not self.unticked:  # here an empty cell means "not ticked", as soon as the person ticked anything
             block[empty & (block == 1).any(axis=1)[:, None]] = 0
         return np.maximum(block, BLANK)
 
-    def _encode_text(self, columns: Columns, unseen: str) -> Cells:
-        table = {str(value): code for code, value in enumerate(self.known_values)}
-        blank = np.full(len(table), BLANK, dtype=np.int32)
+    @property
+    def _book(self) -> Book:
+        return codebook(self.known_values, self.missing, self.labels)
 
-        def read(cell: Any) -> Cells:
-            parts = split(cell, self.separator)
-            known = [] if cell in self.missing else self._known_parts(parts, table, unseen)
-            if cell in self.missing or (parts and not known):
-                return blank
-            return np.isin(np.arange(len(table)), known).astype(np.int32)
+    def _encode_texts(self, cells: Cells, unseen: str) -> Cells:
+        if self.separator is None:
+            self._refuse(
+                match(cells, {}) == UNSEEN, cells, self.columns[0], "is no list; give the separator of its texts"
+            )
+        book, separator = self._book, str(self.separator)
+        blank = np.full(self.n_codes, BLANK, dtype=np.int32)
 
-        return self._read_texts(columns, blank * 0 if self.empty == "none" else blank, read)
+        def read_text(cell: Any) -> tuple[Cells, str | None]:
+            parts = split(cell, separator)
+            codes = [BLANK] if read(cell, book) == BLANK else [read(part, book) for part in parts]
+            wrong = parts[codes.index(UNSEEN)] if UNSEEN in codes else None
+            known = np.isin(np.arange(self.n_codes), codes).astype(np.int32)
+            return (blank if codes and not known.any() else known), wrong
 
-    def decode(self, block: Cells) -> dict[str, Cells]:
-        """Write the columns of 0/1, of ticks, or the one of texts; a blank is NaN, None or a missing code."""
+        return self._read_texts(cells, blank * 0 if self.empty == "none" else blank, unseen, read_text)
+
+    def _encode_lists(self, cells: Cells, unseen: str) -> Cells:
+        there, rows, elements = unlist(cells)
+        codes = match(elements, self._book)
+        wrong = np.flatnonzero(codes == UNSEEN)
+        if len(wrong):
+            n = len(np.unique(rows[wrong]))
+            self._settle_part(n, elements[wrong[0]], int(rows[wrong[0]]), unseen)
+        block = np.zeros((len(there), self.n_codes), dtype=np.int32)
+        block[rows[codes >= 0], codes[codes >= 0]] = 1
+        unread = np.bincount(rows, codes < 0, len(there)) > 0  # whose every choice means blank or is not known
+        block[unread & ~block.any(axis=1)] = BLANK
+        if self.empty != "none":
+            block[~there] = BLANK
+        return block
+
+    def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
+        """Write the columns of 0/1, of ticks, or the one of texts or lists; a blank is NaN, None or a missing code."""
         # Where an empty cell is an answer, only a missing code can say that there was none.
         code = self.missing[0] if self.empty == "none" and self.missing else None
-        if self._by_option is None:
+        if self.by_option is None:
             rows, places = distinct_rows(block)
+            if self.separator is None:
+                return {self.columns[0]: lookup(places, [self._list_cell(row, code, like) for row in rows])}
             return {self.columns[0]: lookup(places, [self._text(row, code) for row in rows])}
-        if self.ticked:
-            pairs = [(None, self.ticked[option]) for option in self._by_option]
-            return {column: lookup(block[:, i], pairs[i], code) for i, column in enumerate(self.columns)}
-        numbers = [lookup(block[:, i], (0.0, 1.0), np.nan if code is None else code) for i in range(self.n_codes)]
-        kind = object if isinstance(code, str) else float
-        return {column: numbers[i].astype(kind) for i, column in enumerate(self.columns)}
+        written = {}
+        for place, (option, column) in enumerate(self._options):
+            off = self.unticked[0] if self.unticked else None if self.ticked else 0
+            values = [off, self.ticked[option] if self.ticked else 1]
+            if like:
+                values = spelling(like[column], self._option_book(option, self.ticked), values)
+            written[column] = lookup(block[:, place], values, code)
+            if not like and not self.ticked and not self.unticked and not isinstance(code, str):
+                written[column] = written[column].astype(float)
+        return written
+
+    def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
+        """Find the rows in which this option is chosen."""
+        code = read(value, self._book)
+        if code < 0:
+            raise self._error(f"a skip rule asks for {value!r}, which {self._not_among(value)}")
+        return np.asarray(block[:, code] == 1)
+
+    def _chosen(self, row: Cells) -> list[Value]:
+        return [value for value, code in zip(self.known_values, row, strict=True) if code == 1]
 
     def _text(self, row: Cells, blank: Value | None) -> Value | None:
+        return blank if (row < 0).all() else str(self.separator).join(map(str, self._chosen(row)))
+
+    def _list_cell(self, row: Cells, blank: Value | None, like: Columns | None) -> Any:
+        """Write a list, or whatever holds the choices in the column that is written to."""
         if (row < 0).all():
-            return blank
-        return self.separator.join(str(value) for value, code in zip(self.known_values, row, strict=True) if code == 1)
+            return None if blank is None else [blank]
+        kind: Any = (
+            next((type(cell) for cell in like[self.columns[0]] if isinstance(cell, LISTS)), list) if like else list
+        )
+        return self._chosen(row) if kind is np.ndarray else kind(self._chosen(row))
 
 
 class MulticategoricalBlock(IndicatorBlock):
     """Choose-any questions: an independent sigmoid for each option given the hidden units (paper Eq. 6-7)."""
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """True positives, false positives and false negatives, each question's weighted by 1/M.
 
         The paper's recall and precision count agreeing zeros too and can exceed 1; these do not.
         """
         answered = true_codes >= 0
         truth, guess = true_codes == 1, (codes == 1) & answered
-        each = (
-            np.stack([truth & guess, ~truth & guess, truth & ~guess, answered], axis=2).sum(axis=1).astype(np.float64)
-        )
+        each = np.stack([part @ weights for part in (truth & guess, ~truth & guess, truth & ~guess, answered)], axis=1)
         return np.add.reduceat(each, self.feature_start, axis=0) / np.bincount(self.owner)[:, None]
 
     @staticmethod

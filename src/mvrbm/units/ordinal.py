@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from mvrbm.cells import Value, some
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes
 from mvrbm.units.categorical import OneAnswer
 from mvrbm.units.levels import LevelBlock
-from mvrbm.units.question import Value
+from mvrbm.units.question import Columns
 
 BASES = (None, "free", "paper", "stereotype")
 
@@ -30,6 +31,7 @@ class Ordinal(OneAnswer):
     """
 
     kind = "ordinal"
+    measure = "ordinal"
 
     @property
     def block(self) -> type[Block]:
@@ -47,8 +49,10 @@ class Ordinal(OneAnswer):
         dimension: int | None = None,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
-        super().__init__(name, values, missing=missing, asked_if=asked_if)
+        super().__init__(name, values, missing=missing, asked_if=asked_if, label=label, labels=labels)
         if basis not in BASES:
             raise self._error(f"basis must be one of {BASES}, not {basis!r}")
         if dimension is not None and (not isinstance(dimension, int) or dimension < 1 or basis != "stereotype"):
@@ -58,11 +62,11 @@ class Ordinal(OneAnswer):
         self.basis = basis
         self.dimension = dimension
 
-    def _learnt(self, found: Iterable[Value]) -> list[Value]:
-        values = super()._learnt(found)
+    def _learnt(self, found: Iterable[Value], columns: Columns) -> list[Value]:
+        values = super()._learnt(found, columns)
         if any(isinstance(value, str) for value in values):
-            some = ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
-            raise self._error(f"its values are texts, whose order a table does not tell; give values=[...] of {some}")
+            order = "its values are texts, whose order a table does not tell"
+            raise self._error(f"{order}; give values=[...] of {some(values)}")
         return values
 
 
@@ -119,8 +123,10 @@ class OrdinalBlock(LevelBlock):
         for q, (s, m) in enumerate(zip(self.level_start, self.size, strict=True)):
             codes[q] = (np.cumsum(p[s : s + m - 1], axis=0) < 0.5).sum(axis=0)
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """The distance in levels, as a share of the scale's length."""
         answered = true_codes >= 0
-        distance = np.where(answered, np.abs(codes - true_codes), 0).sum(axis=1) / (self.size - 1)
-        return np.stack([distance, answered.sum(axis=1)], axis=1)
+        distance = np.where(answered, np.abs(codes - true_codes), 0) @ weights / (self.size - 1)
+        return np.stack([distance, answered @ weights], axis=1)

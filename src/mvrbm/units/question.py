@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mvrbm.cells import CellError, Cells, Value, factorize, match, plain, some
+
 if TYPE_CHECKING:
     from mvrbm.units.block import Block
 
-Value = str | int | float | bool
-Cells = NDArray[Any]
 Columns = Mapping[str, Cells]
-
-# What a cell can be besides a value. An empty cell and a missing code differ only where an empty cell may be an answer.
-BLANK, EMPTY, UNSEEN = -1, -2, -3
 
 
 class Question(ABC):
     """A question of a survey: where its answers stand in the table and how they become codes.
 
-    To add a kind: set `kind`; take `name`, `missing` and `asked_if` beside your own settings, each stored under
-    the name it came with (or override `settings`); write `columns`, `n_values`, `n_codes` or `n_numbers`,
-    `_encode` and `decode`; and `learn` if it has values. Copies, equality, repr and `to_dict` follow from these.
+    To add a kind: set `kind`; take `name`, `missing`, `asked_if`, `label` and `labels` beside your own settings, each
+    stored under the name it came with (or override `settings`); write `columns`, `n_values`, `n_codes` or `n_numbers`,
+    `_encode` and `decode`; and `_learn` if it has values. Copies, equality, repr and `to_dict` follow from these.
     """
 
     kind: ClassVar[str]
+    measure: ClassVar[str] = "nominal"
+    """What SPSS calls the level of its measure: "nominal", "ordinal" or "scale"."""
+    least: ClassVar[int] = 1
+    """The fewest values that make it a question."""
     values: list[Value] | None = None
     """What can be answered, in the order of the codes; None until given or learnt."""
 
-    def __init__(self, name: str, *, missing: Iterable[Value] = (), asked_if: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        missing: Iterable[Value] = (),
+        asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
+    ) -> None:
         if not isinstance(name, str) or not name:
             raise ValueError(f"a question's name must be a text that is not empty, not {name!r}")
         self.name = name
@@ -41,6 +53,10 @@ class Question(ABC):
         if asked_if is not None and (not isinstance(asked_if, Mapping) or not asked_if):
             raise self._error(f"asked_if must look like {{'other question': 'its value'}}, not {asked_if!r}")
         self.asked_if = plain(asked_if)
+        self.label = str(label)
+        if labels is not None and not isinstance(labels, Mapping):
+            raise self._error(f"labels must look like {{value: 'what it stands for'}}, not {labels!r}")
+        self.labels = {plain(value): str(text) for value, text in (labels or {}).items()} or None
 
     @property
     @abstractmethod
@@ -74,8 +90,19 @@ class Question(ABC):
         """How many columns of numbers its answers take."""
         return 0
 
+    @property
+    def described(self) -> str:
+        """The values in a few words, for a table of questions."""
+        if self.values is None:
+            return "those of the table"
+        return some([self.labels.get(value, value) if self.labels else value for value in self.values], 6)
+
     def learn(self, columns: Columns) -> Self:
         """Make a copy whose values, where they were left out, are those found in the data."""
+        with self._named():
+            return self._learn(columns)
+
+    def _learn(self, columns: Columns) -> Self:
         return self._copy()
 
     def encode(self, columns: Columns, unseen: str = "error") -> Cells:
@@ -85,14 +112,23 @@ class Question(ABC):
         """
         if unseen not in ("error", "missing"):
             raise ValueError(f'unseen must be "error" or "missing", not {unseen!r}')
-        return self._encode(columns, unseen)
+        with self._named():
+            return self._encode(columns, unseen)
 
     @abstractmethod
     def _encode(self, columns: Columns, unseen: str) -> Cells: ...
 
     @abstractmethod
-    def decode(self, block: Cells) -> dict[str, Cells]:
-        """Write the table's columns that say what a block of codes or numbers says; blanks are None or NaN."""
+    def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
+        """Write the table's columns that say what a block of codes or numbers says; blanks are None or NaN.
+
+        `like` are columns of the table that is written to: where they say a value in their own way (as a text,
+        as a label), it is said so.
+        """
+
+    def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
+        """Find the rows of a block in which the answer is (or has among its choices) a value."""
+        raise self._error(f"a skip rule cannot ask what a {self.kind} question says; ask another question")
 
     def settings(self) -> dict[str, Any]:
         """List every setting by the name under which the constructor takes it."""
@@ -112,6 +148,14 @@ class Question(ABC):
             wrong = f"unknown setting {unknown[0]!r}" if unknown else "a wrong kind or no name"
             raise ValueError(f"question {given.get('name')!r}: {wrong}; a {cls.kind} question takes {', '.join(takes)}")
         return cls(**given)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Put the question's name before what is said of a cell."""
+        try:
+            yield
+        except CellError as error:
+            raise self._error(str(error)) from None
 
     def _told(self) -> dict[str, Any]:
         defaults = {key: parameter.default for key, parameter in inspect.signature(type(self)).parameters.items()}
@@ -141,7 +185,7 @@ class Question(ABC):
             raise self._error(f"{setting} must be a list, in its order, not {given!r}")
         return list(given)
 
-    def _checked(self, values: Iterable[Any], least: int = 1) -> list[Value]:
+    def _checked(self, values: Iterable[Any]) -> list[Value]:
         """Take values as plain data, once it is sure that each can be told from the others and from a blank."""
         plain_values = [plain(value) for value in self._list("values", values)]
         seen: set[Value] = set()
@@ -153,28 +197,53 @@ class Question(ABC):
             seen.add(value)
             if value in self.missing:
                 raise self._error(f"{value!r} is both a value and a missing code; keep one of the two")
-        if len(plain_values) < least:
-            raise self._error(f"a {self.kind} question needs at least {least} values; give them or leave it out")
+        if len(plain_values) < self.least:
+            needs = f"a {self.kind} question needs at least {self.least} values, not {plain_values}"
+            raise self._error(f"{needs}; give them or leave it out")
         return plain_values
 
-    def _learnt(self, found: Iterable[Value]) -> list[Value]:
-        """Sort values found in the data: numbers first, then texts."""
-        values = sorted(found, key=lambda value: (isinstance(value, str), value))
+    def _learnt(self, found: Iterable[Value], columns: Columns) -> list[Value]:
+        """Sort values found in the columns, once it is sure that they are of one sort and tell people apart."""
+        values = list(found)
         if not values:
             raise self._error("the table holds no answer to learn its values from; give values=[...] or leave it out")
-        return values
+        texts = [value for value in values if isinstance(value, str)]
+        if len(texts) not in (0, len(values)):
+            number = next(value for value in values if not isinstance(value, str))
+            mixed = f"is a text beside numbers such as {number!r}"
+            way_out = "recode it, list it in missing=[...] or give values=[...]"
+            raise self._cell_error(texts[0], *self._find(texts[0], columns), f"{mixed}; {way_out}")
+        if len(values) == 1 and self.least > 1:
+            raise self._error(f"every answer is {values[0]!r}; leave it out (ignore) or give values=[...]")
+        return sorted(values)
 
-    def _refuse(self, wrong: Cells, array: Cells, column: str, what: str) -> None:
+    def _find(self, value: Value, columns: Columns) -> tuple[int, str]:
+        """Find the first row with a value, and its column."""
+        here = {column: match(cells, {value: 0}) == 0 for column, cells in columns.items()}
+        column = next(column for column, rows in here.items() if rows.any())
+        return int(here[column].argmax()), column
+
+    def _refuse(self, wrong: Cells, cells: Cells, column: str, what: str) -> None:
         """Raise an error that names the first wrong cell, if there is one."""
-        for row in np.flatnonzero(wrong)[:1]:
-            raise self._cell_error(array[row], int(row), column, what)
+        rows = np.flatnonzero(wrong)
+        if len(rows):
+            raise self._cell_error(cells[rows[0]], int(rows[0]), column, what + _more(len(rows)))
 
-    def _settle(self, codes: Cells, array: Cells, column: str, unseen: str, what: str) -> Cells:
-        """Make UNSEEN codes blank, or raise an error that names the first."""
-        bad = codes == UNSEEN
+    def _settle(self, wrong: Cells, cells: Cells, column: str, unseen: str, what: str) -> None:
+        """Refuse wrong cells, or say how many are taken as blank."""
         if unseen == "error":
-            self._refuse(bad, array, column, what)
-        return np.where(bad, BLANK, codes)
+            self._refuse(wrong, cells, column, what)
+        elif wrong.any():
+            row = int(wrong.argmax())
+            self._warn_unseen(int(wrong.sum()), cells[row], row, column)
+
+    def _warn_unseen(self, n: int, value: object, row: int, column: str) -> None:
+        where = "" if column == self.name else f" of column {column!r}"
+        cells = "1 cell" if n == 1 else f"{n} cells"
+        said = (
+            f"question {self.name!r}: {cells}{where} not allowed and taken as blank, first {plain(value)!r} (row {row})"
+        )
+        warnings.warn(said, UserWarning, stacklevel=2)
 
     def _check_texts(self, values: Iterable[Value], *signs: str) -> None:
         """Make sure that a cell of values joined by the signs can be taken apart again."""
@@ -184,34 +253,60 @@ class Question(ABC):
                 signs_shown = " or ".join(map(repr, signs))
                 raise self._error(f"its value {value!r} is empty, edged by spaces or holds {signs_shown}; rename it")
 
-    def _known_parts(self, parts: Iterable[str], table: Mapping[str, int], unseen: str) -> list[int]:
-        """Look up the values that a text cell names; what is unseen or a missing code is left out."""
-        known = []
-        for part in parts:
-            if part in table:
-                known.append(table[part])
-            elif unseen == "error" and part not in map(str, self.missing):
-                raise WrongPartError(part, self._not_among)
-        return known
+    def _read_texts(self, cells: Cells, empty: Cells, unseen: str, read: Callable[[Any], tuple[Cells, Any]]) -> Cells:
+        """Read a column of texts, each distinct one once: `read` gives its codes and a part that is not known, if any.
 
-    def _read_texts(self, columns: Columns, empty: Cells, read: Callable[[Any], Cells]) -> Cells:
-        """Apply `read` to the text column, once for each distinct text."""
-        places, cells = factorize(columns[self.columns[0]])
-        rows = [empty]
-        for number, cell in enumerate(cells):
+        Empty cells get the codes of `empty`.
+        """
+        column = self.columns[0]
+        places, texts = factorize(cells)
+        rows, unknown = [empty], []
+        for number, text in enumerate(texts):
             try:
-                rows.append(read(cell))
+                codes, part = read(text)
             except WrongPartError as wrong:
                 row = int((places == number).argmax())
-                raise self._cell_error(wrong.value, row, self.columns[0], wrong.what) from None
+                raise self._cell_error(wrong.value, row, column, wrong.what) from None
+            rows.append(codes)
+            unknown += [] if part is None else [(number, part)]
+        if unknown:
+            bad = np.isin(places, [number for number, _ in unknown])
+            row = int(bad.argmax())
+            self._settle_part(int(bad.sum()), dict(unknown)[places[row]], row, unseen)
         return np.array(rows)[places + 1]
 
-    @property
-    def _not_among(self) -> str:
-        return f'is not among its {self.n_values} values; add it to the schema or set unseen="missing"'
+    def _settle_part(self, n: int, part: object, row: int, unseen: str) -> None:
+        """Refuse a part of a cell that is not known, or say in how many cells such parts are left out."""
+        if unseen == "error":
+            raise self._cell_error(part, row, self.columns[0], self._not_among(part) + _more(n))
+        self._warn_unseen(n, part, row, self.columns[0])
+
+    def _not_among(self, value: Any) -> str:
+        """Say that a value is not known, which are, and what to do."""
+        values = self.known_values
+        what = f'is not among its {self.n_values} values; add it to the schema or set unseen="missing"'
+        what += ", or list it in missing=[...] if it means blank"
+        alike = [known for known in values if str(known).strip().lower() == str(value).strip().lower()]
+        near = alike or difflib.get_close_matches(str(value), [str(known) for known in values], n=1, cutoff=0.8)
+        mean = f"did you mean {near[0]!r}?" if near else f"they are {some(values)}"
+        return f"{what}; {mean}"
+
+    def _column(self, setting: str, name: object) -> str:
+        """Take the name of a column, which a file may have as a number."""
+        if isinstance(name, bool) or not isinstance(name, (str, int)):
+            raise self._error(f"{setting} must name columns, not {name!r}")
+        return str(name)
+
+    def _flag(self, setting: str, given: object) -> bool:
+        """Take true or false, which a file has as a text."""
+        word = str(given).lower()
+        if word not in ("true", "false"):
+            raise self._error(f"{setting} must be true or false, not {given!r}")
+        return word == "true"
 
     def _positive_or_learn(self, setting: str, given: float | str | None) -> float | str | None:
-        if given not in (None, "learn") and (isinstance(given, str | bool) or not 0 < float(given or 0) < np.inf):
+        number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+        if given not in (None, "learn") and not (number and 0 < float(given) < np.inf):
             raise self._error(f'{setting} must be None, "learn" or a positive number, not {given!r}')
         return given
 
@@ -223,86 +318,5 @@ class WrongPartError(Exception):
     what = property(lambda self: self.args[1])
 
 
-def plain(value: Any) -> Any:
-    """Turn a value into Python data: numpy scalars unpacked, 1.0 as 1; lists and mappings copied element by element."""
-    if isinstance(value, Mapping):
-        return {key: plain(element) for key, element in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(element) for element in value]
-    value = value.item() if isinstance(value, np.generic) else value
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
-
-
-def factorize(array: Cells) -> tuple[NDArray[np.intp], list[Any]]:
-    """Find each cell's place in the list of distinct values (-1 for an empty cell), and that list."""
-    import pandas as pd
-
-    try:
-        places, found = pd.factorize(array)
-    except TypeError:  # some cell cannot be hashed
-        row, cell = next((row, cell) for row, cell in enumerate(array) if not isinstance(cell, Hashable))
-        raise ValueError(f"cell {cell!r} (row {row}) is neither a text nor a number; join lists into texts") from None
-    return places, found.tolist()
-
-
-def distinct(array: Cells, missing: Sequence[Value]) -> list[Value]:
-    """List the distinct values of a column, without blanks, in order of appearance."""
-    return [plain(value) for value in factorize(array)[1] if value not in missing]
-
-
-def match(array: Cells, table: Mapping[Any, int], missing: Sequence[Value]) -> NDArray[np.int32]:
-    """Code each cell: BLANK for a missing code, EMPTY for an empty cell, UNSEEN for what is not in the table.
-
-    Numbers match by value (1.0 is 1 and True), texts match texts.
-    """
-    places, found = factorize(array)
-    codes = [BLANK if value in missing else table.get(value, UNSEEN) for value in found]
-    return np.array([*codes, EMPTY], dtype=np.int32)[places]
-
-
-def lookup(codes: Cells, values: Sequence[object], blank: object = None) -> Cells:
-    """Look up the value of each code, `blank` for -1."""
-    table = np.empty(len(values) + 1, dtype=object)
-    table[:-1] = values
-    table[-1] = blank
-    return table[codes]
-
-
-def distinct_rows(block: Cells) -> tuple[Cells, Cells]:
-    """Find the distinct rows of a block of small whole numbers, and each row's place among them."""
-    places: Cells = np.zeros(len(block), dtype=np.int64)
-    for column in block.T:  # one column at a time is ten times as fast as np.unique(axis=0)
-        first, places = np.unique(places * (block.max(initial=0) + 2) + column, return_index=True, return_inverse=True)[
-            1:
-        ]
-    return block[first], places
-
-
-def split(cell: object, sign: str) -> list[str]:
-    """List the parts of a text cell, without spaces around them and without empty parts."""
-    parts = (part.strip() for part in str(plain(cell)).split(sign))
-    return [part for part in parts if part]
-
-
-def to_numbers(array: Cells, missing: Sequence[Value]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Turn each cell into a number (NaN if blank) and say which are none; texts such as "12.5" count as numbers."""
-    if array.dtype.kind in "biuf":
-        numbers, bad = array.astype(np.float64), np.zeros(len(array), dtype=bool)
-    else:
-        places, found = factorize(array)
-        parsed = [np.nan if value in missing else _number(value) for value in found]
-        bad = np.array([*(number is None for number in parsed), False])[places]
-        numbers = np.array([*(np.nan if number is None else number for number in parsed), np.nan])[places]
-    codes = [value for value in missing if not isinstance(value, str)]
-    if codes:
-        numbers[np.isin(numbers, codes)] = np.nan
-    return numbers, bad
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    # Python reads "nan" and "1_000" as numbers; in a survey they are texts that someone should look at.
-    return None if number != number or (isinstance(value, str) and "_" in value) else number
+def _more(n: int) -> str:
+    return f"; {n - 1} more rows are like this" if n > 2 else "; one more row is like this" if n == 2 else ""

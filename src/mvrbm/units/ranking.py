@@ -10,23 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
-from mvrbm.units.levels import LevelBlock
-from mvrbm.units.question import (
+from mvrbm.cells import (
+    BLANK,
+    UNSEEN,
+    Book,
     Cells,
-    Columns,
-    Question,
     Value,
-    WrongPartError,
+    codebook,
     distinct,
     distinct_rows,
     lookup,
     match,
     plain,
+    read,
+    spelling,
     split,
     to_numbers,
 )
+from mvrbm.summary import Summary
+from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.levels import LevelBlock
+from mvrbm.units.question import Columns, Question, WrongPartError
 
 TIE = "="
 
@@ -46,6 +50,8 @@ class Ranking(Question):
     """
 
     kind = "ranking"
+    measure = "ordinal"
+    least = 2
 
     @property
     def block(self) -> type[Block]:
@@ -64,22 +70,24 @@ class Ranking(Question):
         ties: float | str | None = None,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
+        label: str = "",
+        labels: Mapping[Any, str] | None = None,
     ) -> None:
-        super().__init__(name, missing=missing, asked_if=asked_if)
+        super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
         if sum(form is not None for form in (ranks, choices, column)) != 1:
             raise self._error("give one of ranks={item: column}, choices=[columns] and column=... (one text column)")
         if ranks is not None and not isinstance(ranks, Mapping):
             raise self._error(f"ranks must look like {{item: column}}, not {ranks!r}")
         if ranks is not None and values is not None:
             raise self._error("the items of ranks={item: column} are its values; leave values=[...] out")
-        if not separator or TIE in separator:
+        if not isinstance(separator, str) or not separator or TIE in separator:
             raise self._error(f"separator must be a text without {TIE!r}, not {separator!r}")
-        self.ranks = None if ranks is None else {plain(item): column for item, column in ranks.items()}
-        self.choices = None if choices is None else self._list("choices", choices)
-        self.column = column
+        self.ranks = None if ranks is None else {plain(item): self._column("ranks", c) for item, c in ranks.items()}
+        self.choices = None if choices is None else [self._column("choices", c) for c in self._list("choices", choices)]
+        self.column = None if column is None else self._column("column", column)
         self.separator = separator
         items = values if self.ranks is None else list(self.ranks)
-        self.values = None if items is None else self._checked(items, least=2)
+        self.values = None if items is None else self._checked(items)
         self.ties = self._positive_or_learn("ties", ties)
         if column is not None:
             self._check_texts(self.values or (), separator, TIE)
@@ -107,15 +115,14 @@ class Ranking(Question):
         """List every setting by the name under which the constructor takes it."""
         return super().settings() | ({} if self.ranks is None else {"values": None})
 
-    def learn(self, columns: Columns) -> Self:
-        """Make a copy whose items, if they were left out, are those of the columns, sorted."""
+    def _learn(self, columns: Columns) -> Self:
         if self.values is not None:
             return self._copy()
         found = {value for column in self.columns for value in distinct(columns[column], self.missing)}
         if self.column is not None:
             places = [place for cell in found for place in split(cell, self.separator)]
             found = {item for place in places for item in split(place, TIE) if item not in map(str, self.missing)}
-        return self._copy(values=self._learnt(found))
+        return self._copy(values=self._learnt(found, columns))
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
         chosen = self._places_of_choices if self.choices else self._places_of_texts
@@ -132,44 +139,51 @@ class Ranking(Question):
         for item, column in enumerate(self.columns):
             numbers, bad = to_numbers(columns[column], self.missing)
             bad |= (numbers < 1) | (numbers > self.n_values)
-            if unseen == "error":
-                self._refuse(bad, columns[column], column, way_out)
+            self._settle(bad, columns[column], column, unseen, way_out)
             place[:, item] = np.where(bad, np.nan, numbers)
         return place
 
     def _places_of_choices(self, columns: Columns, unseen: str) -> Cells:
-        table = {value: code for code, value in enumerate(self.known_values)}
         last = len(self.columns) + 1
         place = np.full((len(columns[self.columns[0]]), self.n_values), last, dtype=np.float32)
         for number, column in enumerate(self.columns, start=1):
-            array = columns[column]
-            item = self._settle(match(array, table, self.missing), array, column, unseen, self._not_among)
+            cells = columns[column]
+            item = match(cells, self._book)
+            wrong = item == UNSEEN
+            self._settle(wrong, cells, column, unseen, self._not_among(cells[wrong.argmax()]) if wrong.any() else "")
             rows = np.flatnonzero(item >= 0)
             again = place[rows, item[rows]] < last
             if again.any():
                 row = int(rows[again.argmax()])
-                raise self._cell_error(array[row], row, column, "is chosen twice; blank one of the two")
+                raise self._cell_error(cells[row], row, column, "is chosen twice; blank one of the two")
             place[rows, item[rows]] = number
         place[(place == last).all(axis=1)] = np.nan
         return place
 
     def _places_of_texts(self, columns: Columns, unseen: str) -> Cells:
-        table = {str(value): code for code, value in enumerate(self.known_values)}
-        unnamed = np.full(len(table), np.nan, dtype=np.float32)
+        book = self._book
+        unnamed = np.full(self.n_values, np.nan, dtype=np.float32)
 
-        def read(cell: Any) -> Cells:
-            place = unnamed.copy()
-            groups = [] if cell in self.missing else split(cell, self.separator)
+        def read_text(cell: Any) -> tuple[Cells, str | None]:
+            place, unknown = unnamed.copy(), None
+            groups = [] if read(cell, book) == BLANK else split(cell, self.separator)
             for number, group in enumerate(groups):
-                for item in self._known_parts(split(group, TIE), table, unseen):
-                    if not np.isnan(place[item]):
+                for part in split(group, TIE):
+                    item = read(part, book)
+                    unknown = part if item == UNSEEN and unknown is None else unknown
+                    if item >= 0 and not np.isnan(place[item]):
                         raise WrongPartError(self.known_values[item], "is named twice; name it once")
-                    place[item] = number
-            return place
+                    if item >= 0:
+                        place[item] = number
+            return place, unknown
 
-        return self._read_texts(columns, unnamed, read)
+        return self._read_texts(columns[self.columns[0]], unnamed, unseen, read_text)
 
-    def decode(self, block: Cells) -> dict[str, Cells]:
+    @property
+    def _book(self) -> Book:
+        return codebook(self.known_values, self.missing, self.labels)
+
+    def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
         """Write the columns of ranks or choices, or the one of texts; a blank is NaN or None."""
         place = np.ones((len(block), self.n_values))
         compared = np.zeros(place.shape, dtype=bool)
@@ -181,13 +195,17 @@ class Ranking(Question):
         if self.ranks:
             return {column: place[:, item] for item, column in enumerate(self.columns)}
         if self.choices:
-            return {column: self._choice(place == number) for number, column in enumerate(self.columns, start=1)}
+            written = {}
+            for number, column in enumerate(self.columns, start=1):
+                values = spelling(like[column], self._book, self.known_values) if like else self.known_values
+                written[column] = self._choice(place == number, values)
+            return written
         rows, where = distinct_rows(np.nan_to_num(place).astype(np.int64))
         return {self.columns[0]: lookup(where, [self._text(row) for row in rows])}
 
-    def _choice(self, here: Cells) -> Cells:
+    def _choice(self, here: Cells, values: Sequence[Value]) -> Cells:
         """Find the item that stands alone at a place; items that tie were not chosen."""
-        return lookup(np.where(here.sum(axis=1) == 1, here.argmax(axis=1), -1), self.known_values)
+        return lookup(np.where(here.sum(axis=1) == 1, here.argmax(axis=1), -1), values)
 
     def _text(self, row: Cells) -> str | None:
         places = [place for place in np.unique(row) if place > 0]
@@ -235,10 +253,12 @@ class RankingBlock(LevelBlock):
                 score[right] += lost + tied / 2
             codes[first : first + len(pairs)] = np.where(score[pairs[:, 0]] >= score[pairs[:, 1]], 0, 2)
 
-    def errors(self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array) -> NDArray[np.float64]:
+    def errors(
+        self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
+    ) -> NDArray[np.float64]:
         """The share of pairs put in the opposite order; a tie is not opposed to anything."""
         opposed = np.isin(true_codes, (0, 2)) & (codes != true_codes) & (codes != 1)
-        each = np.stack([opposed.sum(axis=1), (true_codes >= 0).sum(axis=1)], axis=1).astype(np.float64)
+        each = np.stack([opposed @ weights, (true_codes >= 0) @ weights], axis=1)
         n_pairs = np.array([len(p) for p in self.pairs])
         share: NDArray[np.float64] = np.add.reduceat(each, self.pair_start, axis=0) / n_pairs[:, None]
         return share
