@@ -1,6 +1,7 @@
 """One probability model for tables of mixed types: Mixed-Variate Restricted Boltzmann Machines."""
 
 from mvrbm.estimators import MVRBM
+from mvrbm.files import read_table, write_table
 from mvrbm.schema import Schema
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
 
@@ -15,4 +16,6 @@ __all__ = [
     "Ordinal",
     "Ranking",
     "Schema",
+    "read_table",
+    "write_table",
 ]
