@@ -25,9 +25,11 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from mvrbm import infer, schema
-from mvrbm.files import delimited, read_notes, read_table, sav, write_table
+from mvrbm.encoding import decode, encode
+from mvrbm.files import read_notes, read_table, sav, write_table
 from mvrbm.notes import ChoiceSet, ColumnNotes, Notes
 from mvrbm.schema import Schema
+from mvrbm.tables import Table
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
 
 # That a schema goes beside a small file is said each time; it is looked at where it is the point.
@@ -200,12 +202,11 @@ def test_what_a_csv_looks_like(tmp_path: Path) -> None:
     assert (tmp_path / "t.csv").read_text().splitlines() == ["c,d", "x,2020-01-02 00:00:00", ","]
 
 
-def test_a_csv_longer_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "_BLOCK", 128)
+def test_line_ends_within_cells(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {
-            "a": pd.array([None if row % 7 == 0 else row % 5 for row in range(200)], dtype="Int64"),
-            "b": pd.Series([f"row\n{row}\r\n" for row in range(200)], dtype="str"),
+            "a": pd.array([None if row % 7 == 0 else row % 5 for row in range(99_999)], dtype="Int64"),
+            "b": pd.Series([f"row\n{row}\r\n" for row in range(99_999)], dtype="str"),
         }
     )
     assert_frame_equal(back(frame, ".csv", tmp_path), frame)
@@ -319,6 +320,24 @@ def test_a_column_of_mixed_types_is_named(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=rf"column 'b' is of type .*, which {kind} cannot hold; turn"):
             write_table(pl.DataFrame({"b": [["x"], ["y"]]}), tmp_path / f"t{ending}")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_second_line_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = ["id,Age,Which have you seen?,,Rank them,,", ",Response,Film I,Film II,Film I,Film II,Film III"]
+    path.write_text("\n".join([*lines, *["1,30,Film I,,1,3,2", "2,41,,Film II,2,1,3", "3,52,Film I,,3,2,1"] * 9]))
+    with pytest.warns(UserWarning, match=r"second line of names, such as 'Which have you seen\?: Film I'"):
+        frame, found = read_table(path)
+    assert len(frame) == 27
+    seen, rank = "Which have you seen?: Film I", "Rank them: Film II"
+    assert list(frame.columns[:3]) == ["id", "Age", seen]
+    assert found["Which have you seen?"].columns == [seen, f"{seen}I"]
+    assert found["Rank them"].values == ["Film I", "Film II", "Film III"]
+    assert rank in found["Rank them"].columns
+    # a column without a name, or a first person without an id, is no second line of names
+    for text in ("id,note,\n1,a,b\n2,c,d\n", "id,n,\n,1,2\n2,3,4\n", ",a\n0,x\n"):
+        path.write_text(text)
+        assert len(read_notes(path)[0]) == text.count("\n") - 1
 
 
 # SPSS and Stata
@@ -758,3 +777,36 @@ def test_no_record_of_sets_breaks_a_file(content: bytes, subtype: int) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sets_of(Path(folder), content, b"$x=D" + content, subtype=subtype)
+
+
+def test_a_set_becomes_a_multicategorical_question(tmp_path: Path) -> None:
+    """A .sav as SPSS writes it: labelled columns of 1 = yes and 2 = no, and a set that counts the 1."""
+    random = np.random.default_rng(0)
+    hobbies = {"q5_chess": "Chess", "q5_judo": "Judo", "q5_golf": "Golf"}
+    frame = pd.DataFrame({name: random.choice([1.0, 2.0, np.nan], 60, p=[0.4, 0.4, 0.2]) for name in hobbies})
+    frame["age"] = random.normal(40, 9, 60)
+    path = tmp_path / "t.sav"
+    pyreadstat.write_sav(
+        frame,
+        path,
+        column_labels={**{name: f"Hobbies: {option}" for name, option in hobbies.items()}, "age": "Age"},
+        variable_value_labels={name: {1: "Yes", 2: "No"} for name in hobbies},
+        variable_measure=dict.fromkeys(hobbies, "nominal"),
+    )
+    content = b"$hobbies=D1 1 16 What do you like Q5_CHESS Q5_JUDO Q5_GOLF\n"
+    raw = path.read_bytes()
+    end = raw.index(struct.pack("<ii", 999, 0))
+    path.write_bytes(raw[:end] + struct.pack("<iiii", 7, 7, 1, len(content)) + content + raw[end:])
+    found, told = read_table(path)
+    assert told["hobbies"] == Multicategorical(
+        "hobbies",
+        columns={option: name for name, option in hobbies.items()},
+        ticked=1,
+        unticked=[2],
+        label="What do you like",
+        labels={1: "Yes", 2: "No"},
+    )
+    answers = encode(found, told)
+    expected = np.where(frame[list(hobbies)].isna(), answers.blank, frame[list(hobbies)] == 1)
+    np.testing.assert_array_equal(answers.codes, expected)
+    assert_frame_equal(Table(found).written(decode(answers, told, like=found))[list(hobbies)], found[list(hobbies)])

@@ -40,10 +40,15 @@ def aligned(rows: Sequence[Sequence[str]], most: int = 60) -> str:
     name  kind
     age   number
     """
-    cut = [[word if len(word) <= most else word[: most - 3] + "..." for word in row[:-1]] + [row[-1]] for row in rows]
+    cut = [[_cut(word, most) for word in row[:-1]] + [row[-1]] for row in rows]
     width = [max(len(row[place]) for row in cut) for place in range(len(cut[0]))]
     lines = ("  ".join(word.ljust(width[place]) for place, word in enumerate(row)).rstrip() for row in cut)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _cut(word: str, most: int) -> str:
+    """Leave out the middle: the end is what tells the options of a long question apart."""
+    return word if len(word) <= most else f"{word[: most // 2]}...{word[3 - most // 2 :]}"
 
 
 def plain(value: Any) -> Any:

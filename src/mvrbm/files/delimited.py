@@ -33,7 +33,7 @@ _TRUTHS = ({"True", "False"}, {"TRUE", "FALSE"}, {"true", "false"})
 _QUOTES = r'(?:^|(?<=[,;\t]))"(?:[^"]|"")*"'  # only at the start of a cell do quotes mean anything
 _FIRST_RECORD = re.compile(rf"(?:{_QUOTES}|[^\r\n])*")
 _TO_QUOTE = re.compile('[,;\t"\r\n\ufeff]')
-_BLOCK = 1 << 25  # a row may not be longer than a block
+_LARGEST_BLOCK = 2**31 - 1  # Arrow loses a line end within a cell where two blocks meet, so we have but one
 
 
 def read(path: Path) -> tuple[pd.DataFrame, Notes]:
@@ -48,17 +48,24 @@ def read(path: Path) -> tuple[pd.DataFrame, Notes]:
     if not header.strip():
         raise _broken(path, "it is empty")
     sign = _separator(header, path)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=sign))
+    names, full = _cells(header, sign), full[len(header) :].lstrip("\r\n")
+    second = _FIRST_RECORD.match(full)[0]  # type: ignore[index]
+    options = {} if '""' in header else _options(names, _cells(second, sign))  # a quoted name is meant to be empty
+    if options:
+        what = f"{path}: its second line was read as a second line of names, such as {next(iter(options.values()))!r}"
+        warnings.warn(what, UserWarning, stacklevel=2)
+        names = [options.get(place, name) for place, name in enumerate(names)]
+        full = full[len(second) :]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{path}: the table has more than one column {twice!r}; rename one of them")
-    body = full[len(header) :].encode()
+    body = full.encode()
     if not body.strip():
         raise _broken(path, "it has names of columns but no rows")
     try:
         table = arrow_csv.read_csv(
             pa.py_buffer(body),
-            read_options=arrow_csv.ReadOptions(column_names=names, block_size=_BLOCK),
+            read_options=arrow_csv.ReadOptions(column_names=names, block_size=min(len(body) + 1, _LARGEST_BLOCK)),
             parse_options=arrow_csv.ParseOptions(delimiter=sign, newlines_in_values=True),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
@@ -93,6 +100,33 @@ def _text(path: Path) -> str:
     what = f"{path}: it is not UTF-8 (line {line}) and was read as {encoding}; check the accents or save it as UTF-8"
     warnings.warn(what, UserWarning, stacklevel=2)
     return text
+
+
+def _cells(record: str, sign: str) -> list[str]:
+    return next(csv.reader(io.StringIO(record, newline=""), delimiter=sign), [])
+
+
+def _options(names: list[str], second: list[str]) -> dict[int, str]:
+    """Find the columns whose name is a question over several columns and, in a second line, an option of each.
+
+    So some survey services write them. The second line is one of names if nothing stands where people have their
+    first cell, and a word wherever the first line has no name.
+    """
+    blank = [place for place, name in enumerate(names) if not name]
+    words = len(second) == len(names) and all(_is_word(second[place]) for place in blank)
+    if not blank or not words or second[0].strip() or 0 in blank:
+        return {}
+    found = {}
+    heading = ""
+    for place, name in enumerate(names):
+        heading = name.strip() or heading
+        if place in blank or place + 1 in blank:
+            found[place] = f"{heading}: {second[place].strip()}"
+    return found
+
+
+def _is_word(cell: str) -> bool:
+    return bool(re.search(r"[^\W\d_]", cell)) and not _NUMBER(cell.strip())
 
 
 def _separator(header: str, path: Path) -> str:
