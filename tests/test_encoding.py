@@ -145,7 +145,7 @@ def test_bad_tables_are_refused(frame: pd.DataFrame, words: str) -> None:
 
 
 def test_unseen_values_can_be_blank() -> None:
-    with pytest.warns(UserWarning, match=r"question 'country': 1 cell not allowed .* first 'Chile' \(row 1\)"):
+    with pytest.warns(UserWarning, match=r"question 'country': 1 cell not allowed .* the first is 'Chile' \(row 1\)"):
         answers = encode(FRAME.assign(country=["Peru", "Chile"]), SCHEMA, unseen="missing")
     assert answers.codes[:, -1].tolist() == [1, 255]
 

@@ -153,7 +153,7 @@ def test_values_that_were_never_seen(table):
     model.set_params(unseen="missing")
     blank = frame.copy()
     blank.loc[3, "binary_1"] = None
-    with pytest.warns(UserWarning, match="1 cell not allowed and taken as blank, first 'perhaps'"):
+    with pytest.warns(UserWarning, match="1 cell not allowed and taken as blank, the first is 'perhaps'"):
         vectors = model.transform(other)
     np.testing.assert_array_equal(vectors, model.transform(blank))
 

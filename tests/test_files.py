@@ -31,6 +31,7 @@ from mvrbm.notes import ChoiceSet, ColumnNotes, Notes
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
+from mvrbm.whole import written_whole
 
 # That a schema goes beside a small file is said each time; it is looked at where it is the point.
 pytestmark = pytest.mark.filterwarnings("ignore:.* alone does not tell")
@@ -340,6 +341,69 @@ def test_a_second_line_of_names(tmp_path: Path) -> None:
         assert len(read_notes(path)[0]) == text.count("\n") - 1
 
 
+def test_three_lines_of_names_as_one_service_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    ids = ",".join('"{""ImportId"":""QID' + str(n) + '""}"' for n in (1, 2))
+    path.write_text(f'Q1,Q2\n"Do you own a car?","How old are you,\nin years?"\n{ids}\n' + "Yes,30\nNo,41\n" * 15)
+    with pytest.warns(UserWarning, match="its second and third line were read as labels and ids"):
+        frame, found = read_table(path)
+    assert frame["Q2"].tolist() == [30, 41] * 15
+    assert found["Q1"] == Binary("Q1", ["No", "Yes"], label="Do you own a car?")
+    assert found["Q2"].label == "How old are you,\nin years?"
+
+
+def test_decimal_commas_and_a_line_that_says_the_sign(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for first in ("", "sep=;\r\n"):
+        path.write_text(first + "n;t\r\n1,5;a,b\r\n-2,25;c\r\n;d\r\n")
+        frame = read_notes(path)[0]
+        assert_frame_equal(frame, pd.DataFrame({"n": [1.5, -2.25, np.nan], "t": ["a,b", "c", "d"]}))
+    path.write_text('n,t\n"1,5",a\n')  # here a comma stands between cells
+    assert read_notes(path)[0]["n"].tolist() == ["1,5"]
+
+
+def test_texts_that_would_become_one_number_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    for text, cells in (("1.1\n1.10\n", ["1.1", "1.10"]), ("1.5e400\n2.5\n", ["1.5e400", "2.5"])):
+        path.write_text(f"q\n{text}")
+        assert read_notes(path)[0]["q"].tolist() == cells
+    path.write_text("q,r\n" + "x" * 200_000 + ",1\n")
+    assert len(read_notes(path)[0]["q"][0]) == 200_000
+
+
+def test_a_link_and_a_long_name(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("a\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    write_table(pd.DataFrame({"a": [2]}), tmp_path / "link.csv")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "a\n2\n"
+    write_table(pd.DataFrame({"a": [2]}), tmp_path / ("My survey v1." + "x" * 200 + ".csv"))
+
+
+def test_writing_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("before")
+
+    def stopped() -> None:
+        with written_whole(path) as beside:
+            beside.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_path(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="the path must be the name of a file, not DataFrame"):
+        read_table(FRAME)
+    with pytest.raises(TypeError, match="the path must be the name of a file, not DataFrame"):
+        write_table(str(tmp_path / "t.csv"), FRAME)
+    with pytest.raises(ValueError, match=r"read Excel with pandas\.read_excel and guess with Schema\.infer"):
+        read_table(tmp_path / "t.xlsx")
+
+
 # SPSS and Stata
 
 CODED = pd.DataFrame(
@@ -385,7 +449,7 @@ def test_what_a_file_holds_needs_no_schema_beside_it(tmp_path: Path) -> None:
     for ending in (".sav", ".dta"):
         path = tmp_path / f"t{ending}"
         data, whole = (
-            (frame[["age", "agrees"]], Schema([given["agrees"], given["age"]]))
+            (frame[["age"]], Schema([given["age"]]))
             if ending == ".dta"
             else (
                 frame.drop(columns="codes"),
@@ -471,7 +535,7 @@ def test_what_a_file_cannot_hold_goes_beside_it(tmp_path: Path) -> None:
     )
     line = (
         "t.sav alone does not tell kind of 'age', 'scale', 'q', low of 'age', asked_if of 'age', label of 'age', "
-        "values of 'age', labels of 'scale', the columns to ignore; the whole schema is in t.schema.yaml"
+        "values of 'age', labels of 'scale', the columns to ignore, the weight; the whole schema is in t.schema.yaml"
     )
     with pytest.warns(UserWarning, match="alone does not tell") as said:
         assert write_table(frame, tmp_path / "t.sav", whole) == [tmp_path / "t.sav", tmp_path / "t.schema.yaml"]
@@ -489,7 +553,7 @@ def test_what_a_file_cannot_hold_goes_beside_it(tmp_path: Path) -> None:
     assert write_table(frame, tmp_path / "t.sav") == [tmp_path / "t.sav"]
     assert (tmp_path / "t.schema.yaml").read_text() == before
     with pytest.warns(
-        UserWarning, match=r"^u.sav alone does not tell .*, the weight; the whole schema is in u.schema.yaml$"
+        UserWarning, match=r"^u.sav alone does not tell .*the columns to ignore; the whole schema is in u.schema.yaml$"
     ):
         write_table(frame, tmp_path / "u.sav", Schema([Continuous("age")], weight="w"))
 

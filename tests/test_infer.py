@@ -64,12 +64,12 @@ ONE_COLUMN = {
     "scale with blanks": (over([3.0, 1.0, None, 2.0]), Ordinal("x", [1, 2, 3]), "3 whole numbers, 1 to 3"),
     "scale around 0": (over([-2, -1, 0, 1, 2]), Ordinal("x", [-2, -1, 0, 1, 2]), "-2 to 2"),
     "scale in texts": (over(["10", "2", "3"]), Ordinal("x", ["2", "3", "10"]), "whole numbers, 2 to 10"),
-    "scale and a code": (over([1, 2, 3, 99]), Ordinal("x", [1, 2, 3, 99]), "99 looks like a code for 'no answer'"),
-    "scale and codes": (over([1, 2, 3, -1, 9]), Ordinal("x", [-1, 1, 2, 3, 9]), r"say missing=[-1, 9]"),
+    "scale and a code": (over([1, 2, 3, 99]), Ordinal("x", [1, 2, 3, 99]), "99 looks like 'no answer'"),
+    "scale and codes": (over([1, 2, 3, -1, 9]), Ordinal("x", [-1, 1, 2, 3, 9]), r"-1, 9 look like 'no answer'"),
     "ten points, no code": (over(range(1, 11)), Ordinal("x", list(range(1, 11))), "10 whole numbers, 1 to 10"),
     "ages": (over(range(18, 70)), Continuous("x", integer=True), "52 whole numbers, 18 to 69"),
     "ages of the young": (over(range(15, 23)), Continuous("x", integer=True), "8 whole numbers, 15 to 22"),
-    "ages and a code": (over([*range(18, 70), 999]), Continuous("x", integer=True), "999 looks like a code"),
+    "ages and a code": (over([*range(18, 70), 999]), Continuous("x", integer=True), "999 looks like 'no answer'"),
     "numbers": (over([1.5, 2.25, 7.0]), Continuous("x"), "numbers, 1.5 to 7"),
     "numbers in texts": (over(["34.5", "7", "12.25"]), Continuous("x"), "as texts"),
     "agreement": (over(LIKERT[::-1]), Ordinal("x", LIKERT), "order of a known scale"),
@@ -113,7 +113,7 @@ ONE_COLUMN = {
     "no answer in words": (
         over(["a", "b", "Refused"]),
         Categorical("x", ["Refused", "a", "b"]),
-        "'Refused' looks like a code for 'no answer': say missing=['Refused']",
+        "'Refused' looks like 'no answer'",
     ),
     "texts": (over(["red", "blue", "green"]), Categorical("x", ["blue", "green", "red"]), "texts, 3 different"),
     "texts and numbers": (over(["red", 1, 2.5]), Categorical("x", [1, 2.5, "red"]), "texts and numbers"),
@@ -315,12 +315,12 @@ GROUPS = {
     ),
     "ticks": (
         {"q5_1": TICKS[1], "q5_2": TICKS[2]},
-        Multicategorical("q5", columns={"q5_1": "q5_1", "q5_2": "q5_2"}),
+        Multicategorical("q5", columns={"q5_1": "q5_1", "q5_2": "q5_2"}, ticked="x"),
         "columns that hold 'x' or nothing",
     ),
     "ones or nothing": (
         {f"q5_{n}": [1 if cell else None for cell in TICKS[n]] for n in TICKS},
-        Multicategorical("q5", columns={"q5_1": "q5_1", "q5_2": "q5_2", "q5_3": "q5_3"}),
+        Multicategorical("q5", columns={"q5_1": "q5_1", "q5_2": "q5_2", "q5_3": "q5_3"}, ticked=1),
         "columns that hold 1 or nothing",
     ),
     "their number or nothing": (
@@ -332,7 +332,9 @@ GROUPS = {
     ),
     "their text or nothing": (
         {f"seen_{n}": [FILMS[n - 1] if cell else None for cell in TICKS[n]] for n in TICKS},
-        Multicategorical("seen", columns={film: f"seen_{n}" for n, film in enumerate(FILMS, 1)}),
+        Multicategorical(
+            "seen", columns={f: f"seen_{n}" for n, f in enumerate(FILMS, 1)}, ticked={f: f for f in FILMS}
+        ),
         "or nothing",
     ),
     "ranks": (
@@ -398,7 +400,7 @@ def test_weight():
         ("weight", [61.5, 80.2, 74.0]),
         ("weight_kg", [0.5, 1.5, 2.5]),
         ("weight", [0.5, None, 2.5]),
-        ("weight", [0, 1.5]),
+        ("weight", [0.0, 0.0, -1.5]),
     ],
 )
 def test_no_weight(name, cells):
@@ -466,7 +468,7 @@ NOTED = {
         over([1, 2, 3, 9]),
         ColumnNotes(labels=LEVELS),
         Ordinal("x", [1, 2, 3, 9], labels=LEVELS),
-        "say missing=[9]",
+        "9 looks like 'no answer'",
     ),
     "text codes": (
         over(["m", "f"]),
@@ -508,10 +510,10 @@ def sets(cells, counted):
     ("cells", "counted", "ticked"),
     [
         ([0, 1, 1], 1, None),
-        ([1, None, 1], 1, None),
+        ([1, None, 1], 1, 1),
         ([None, 2, 2], 2, 2),
         (["Y", None, "Y"], "Y", "Y"),
-        ([1, None, 1], "1", None),
+        ([1, None, 1], "1", 1),
         ([1, 2, 2], 2, 2),
     ],
 )
@@ -523,7 +525,7 @@ def test_a_set_of_the_file(cells, counted, ticked):
         columns=columns,
         label="What do you drink?",
         ticked=ticked,
-        unticked=[1] if 1 in cells and ticked else [],
+        unticked=[1] if 1 in cells and ticked == 2 else [],
     )
     schema = infer(frame, notes=notes)
     assert schema.questions == [expected, Binary("z", [1, 2])]

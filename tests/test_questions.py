@@ -87,7 +87,7 @@ READS: dict[str, tuple[Question, Cells, list[list[float]]]] = {
     ),
     "options: booleans": (TICKS, {"a": [True, False], "b": [False, False]}, [[1, 0], [0, 0]]),
     "options: ticks, an empty cell is unticked if anything is ticked": (
-        TICKS,
+        like(TICKS, ticked={"Work": "Work", "Crime": "crime!"}),
         {"a": ["Work", None, None], "b": [NAN, NAN, "crime!"]},
         [[1, 0], [-1, -1], [0, 1]],
     ),
@@ -97,7 +97,7 @@ READS: dict[str, tuple[Question, Cells, list[list[float]]]] = {
         [[1, 0], [-1, -1], [1, 1]],
     ),
     "options: ticks, empty rows chose nothing": (
-        like(TICKS, empty="none"),
+        like(TICKS, empty="none", ticked="Work"),
         {"a": ["Work", None], "b": [None, None]},
         [[1, 0], [0, 0]],
     ),
@@ -185,10 +185,15 @@ REFUSALS: list[tuple[Question, Cells, str]] = [
     (Continuous("q"), {"q": ["3", "nan"]}, "value 'nan' (row 1) is not a number"),
     (Continuous("q"), {"q": ["1_000"]}, "value '1_000' (row 0) is not a number"),
     (TICKS, {"a": [1, 0], "b": [0, 2]}, "value 2 (row 1, column 'b') is neither 0 nor 1"),
-    (TICKS, {"a": ["Work", None], "b": [0, 0]}, "value 0 (row 0, column 'b') is not its tick 'Crime'"),
+    (
+        like(TICKS, ticked={"Work": "Work", "Crime": "Crime"}),
+        {"a": ["Work", None], "b": [0, 0]},
+        "value 0 (row 0, column 'b') is not its tick 'Crime'",
+    ),
     (like(TICKS, allow_empty=False), {"a": [1, 0], "b": [0, 0]}, "nothing is chosen (row 1), but allow_empty=False"),
     (like(HOBBIES, allow_empty=False), {"q": ["judo", ""]}, "nothing is chosen (row 1), but allow_empty=False"),
     (HOBBIES, {"q": ["judo", None, "judo;ludo"]}, "value 'ludo' (row 2) is not among its 3 values"),
+    (Continuous("q", integer=True), {"q": [3, 2.5]}, "value 2.5 (row 1) is no whole number"),
     (RANKS, {"a": [1], "b": [2], "c": [4]}, "value 4 (row 0, column 'c') is no rank from 1 to 3"),
     (RANKS, {"a": [0], "b": [2], "c": [3]}, "value 0 (row 0, column 'a') is no rank from 1 to 3"),
     (RANKS, {"a": ["best"], "b": [2], "c": [3]}, "value 'best' (row 0, column 'a') is no rank"),
@@ -204,7 +209,7 @@ def test_a_wrong_cell_is_refused_or_blank(question: Question, cells: Cells, word
     assert words in str(error.value)
     assert str(error.value).startswith(f"question {question.name!r}: ")
     assert "; " in str(error.value)
-    with pytest.warns(UserWarning, match="not allowed and taken as blank, first "):
+    with pytest.warns(UserWarning, match="not allowed and taken as blank, the first is "):
         block = question.encode(table(cells), unseen="missing")
     assert (np.isnan(block) | (block < 0)).any()
 
@@ -213,7 +218,7 @@ def test_a_wrong_cell_is_refused_or_blank(question: Question, cells: Cells, word
 HOPELESS: list[tuple[Question, Cells, str]] = [
     (Continuous("q"), {"q": [1, float("inf")]}, "value inf (row 1) is infinite or too large"),
     (Continuous("q"), {"q": [1e300]}, "is infinite or too large"),
-    (TICKS, {"a": ["yes", "no"], "b": ["yes", None]}, "value 'no' (row 1, column 'a') is a text beside 'yes'"),
+    (Continuous("q"), {"q": ["x", 10**400]}, "is infinite or too large"),
     (CHOICES, {"a": ["w", "x"], "b": ["x", "x"]}, "value 'x' (row 1, column 'b') is chosen twice"),
     (ORDER, {"q": ["a>b", "a>b>a"]}, "value 'a' (row 1) is named twice"),
     (Categorical("q"), {"q": ["a"]}, "its values are not known yet; give values=[...] or learn them"),
@@ -242,7 +247,7 @@ BAD_SETTINGS: list[tuple[type[Question], dict[str, Any], str]] = [
     (Binary, {"name": ""}, "name must be a text"),
     (Binary, {"name": "q", "values": "yn"}, "values must be a list"),
     (Binary, {"name": "q", "values": [1, 2, 3]}, "a binary question has 2 values, not 3"),
-    (Binary, {"name": "q", "missing": 99}, "missing must be a list"),
+    (Binary, {"name": "q", "missing": {"a": 99}}, "missing must be a list"),
     (Binary, {"name": "q", "asked_if": "yes"}, "asked_if must look like"),
     (Categorical, {"name": "q", "values": []}, "at least 2 values"),
     (Categorical, {"name": "q", "values": ["a", "a"]}, "'a' is listed twice"),
@@ -258,10 +263,15 @@ BAD_SETTINGS: list[tuple[type[Question], dict[str, Any], str]] = [
     (Continuous, {"name": "q", "sigma": -1}, "sigma must be"),
     (Continuous, {"name": "q", "sigma": "large"}, "sigma must be"),
     (Multicategorical, {"name": "q"}, "give either columns"),
-    (Multicategorical, {"name": "q", "columns": ["a", "b"]}, "give either columns"),
     (Multicategorical, {"name": "q", "columns": {"A": "a"}, "values": ["A"]}, "leave values=[...] out"),
     (Multicategorical, {"name": "q", "columns": {"A": "a"}, "ticked": {"B": "b"}}, "must name a tick for each option"),
     (Multicategorical, {"name": "q", "column": "q", "empty": "0"}, "empty must be"),
+    (Multicategorical, {"name": "q", "columns": ["a"], "ticked": 1, "missing": [1]}, "1 is told to be two of"),
+    (Binary, {"name": "q", "missing": [[9]]}, "missing can hold texts and numbers, not [9]"),
+    (Binary, {"name": "q", "labels": {(1, 2): "x"}}, "labels can hold texts and numbers, not (1, 2)"),
+    (Binary, {"name": "q", "asked_if": {"a": {"b": 1}}}, "asked_if can hold texts and numbers"),
+    (Continuous, {"name": "q", "low": 0.2, "high": 0.8, "integer": True}, "no whole number lies between"),
+    (Continuous, {"name": "q", "low": 10**400}, "low must be a number of a sensible size"),
     (Multicategorical, {"name": "q", "column": "q", "empty": "none", "allow_empty": False}, "empty must be"),
     (Multicategorical, {"name": "q", "column": "q", "values": ["a;b"]}, "holds ';'; rename it"),
     (Ranking, {"name": "q", "values": ["a", "b"]}, "give one of ranks"),
@@ -310,6 +320,20 @@ def test_ticks_are_learnt_so_that_another_table_reads_alike() -> None:
     np.testing.assert_array_equal(learnt.encode(table({"a": [None], "b": ["Crime"]})), [[0, 1]])
     with pytest.raises(ValueError, match=r"value 'no' .* is not its tick 'I work'"):
         learnt.encode(table({"a": ["no"], "b": [None]}))
+
+
+def test_of_two_texts_none_is_taken_for_the_tick() -> None:
+    with pytest.raises(ValueError, match=r"value 'no' \(row 1, column 'a'\) is a text beside 'yes', .*; say ticked="):
+        TICKS.learn(table({"a": ["yes", "no"], "b": ["yes", None]}))
+
+
+def test_what_was_learnt_is_not_learnt_anew_from_another_table() -> None:
+    """A row means the same by itself and among others; a text is no tick because a new table has it."""
+    learnt = TICKS.learn(table({"a": [0, 1, 1], "b": [1, 0, 1]}))
+    for cells in ({"a": ["no"], "b": ["no"]}, {"a": ["0", "maybe"], "b": ["1", None]}):
+        with pytest.raises(ValueError, match="is neither 0 nor 1"):
+            learnt.encode(table(cells))
+    np.testing.assert_array_equal(learnt.encode(table({"a": [1], "b": [NAN]})), [[1, -1]])
 
 
 def test_a_constant_binary_column_says_what_to_do() -> None:
@@ -419,9 +443,15 @@ def test_ones_and_nothing_are_ticks() -> None:
     assert question.learn(whole).ticked is None
 
 
+def test_numbers_of_numpy_are_plain_settings() -> None:
+    question = Continuous("q", sigma=np.float64(0.5), high=np.inf, missing=[NAN, np.int64(9)])
+    assert question == Continuous("q", sigma=0.5, missing=[9])
+    assert question_from_dict(question.to_dict()) == question
+
+
 @pytest.mark.parametrize("values", [{"no", "yes"}, {"no": 0, "yes": 1}, frozenset(["no", "yes"])])
 def test_values_have_an_order(values: object) -> None:
-    with pytest.raises(ValueError, match="values must be a list, in its order"):
+    with pytest.raises(ValueError, match="values must be a list such as"):
         Binary("q", values=values)
 
 
@@ -433,5 +463,6 @@ def test_the_order_of_texts_is_not_guessed() -> None:
 
 
 def test_ranks_that_are_no_mapping() -> None:
-    with pytest.raises(ValueError, match=r"ranks must look like \{item: column\}, not \['a'\]"):
-        Ranking("q", ranks=["a"])
+    with pytest.raises(ValueError, match=r"ranks must look like \{option: column\}, not 'a'"):
+        Ranking("q", ranks="a")
+    assert Ranking("q", ranks=["a", "b"]) == Ranking("q", ranks={"a": "a", "b": "b"})

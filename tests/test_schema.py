@@ -140,7 +140,11 @@ questions:
   switch: {kind: binary, values: [off, on], missing: [n/a, 99]}
   2020: {kind: continuous, low: 0, integer: true}
   code: {kind: categorical, values: [010, 0x1, 1_000, 2020-01-01]}
-  ticks: {kind: multicategorical, columns: {Work: 1, Crime: 2}, allow_empty: false}
+  ticks: {kind: multicategorical, columns: {Work: 1, Crime: 2}, allow_empty: no}
+  income: {kind: Continuous, missing: 99999}
+  height: continuous
+  hobbies: {kind: multicategorical, columns: [chess, judo]}
+ignore: id
 """,
         encoding="utf-8-sig",
     )
@@ -151,21 +155,27 @@ questions:
     assert schema["code"].values == ["010", "0x1", "1_000", "2020-01-01"]
     assert schema["ticks"].columns == ["1", "2"]
     assert schema["ticks"].settings()["allow_empty"] is False
+    assert schema["income"] == Continuous("income", missing=[99999])
+    assert schema["height"] == Continuous("height")
+    assert schema["hobbies"] == Multicategorical("hobbies", columns={"chess": "chess", "judo": "judo"})
+    assert schema.ignore == ["id"]
 
 
 NO_SCHEMAS = [
-    ("", "it is no schema: it has no 'questions'"),
-    ("- a\n- b\n", "it is no schema: it has no 'questions'"),
-    ("questions: [age]", "it is no schema: it has no 'questions'"),
+    ("", "it is no schema: it needs questions: and below it"),
+    ("- a\n- b\n", "it is no schema: it needs questions: and below it"),
+    ("questions: [age]", "it is no schema: it needs questions: and below it"),
     ("questions: {}", "a schema needs at least one question"),
-    ("questions: {age: continuous}", "question 'age': 'continuous' does not say what it asks"),
-    ("questions: {age: {}}", "question 'age': unknown kind None; the kinds are binary"),
+    ("questions: {age: continous}", "question 'age': unknown kind 'continous'; did you mean 'continuous'?"),
+    ("questions: {age: [continuous]}", "question 'age': ['continuous'] does not say what it asks"),
+    ("questions: {age: {}}", "question 'age': it has no kind (kind: ...); the kinds are binary"),
     ("questions: {age: {kind: number}}", "question 'age': unknown kind 'number'; the kinds are binary"),
     ("questions: {age: {kind: [a]}}", "question 'age': unknown kind ['a']"),
     ("questions: {age: {kind: continuous, values: [1]}}", "question 'age': unknown setting 'values'"),
     ("questions: {age: {kind: continuous, low: young}}", "question 'age': low must be a number, not 'young'"),
     ("questions: {age: {kind: continuous, integer: maybe}}", "question 'age': integer must be true or false"),
-    ("questions: {age: {kind: continuous, missing: 99}}", "question 'age': missing must be a list"),
+    ("questions: {age: {kind: continuous, missing: {99: x}}}", "question 'age': missing must be a list"),
+    ("questions: {age: {kind: continuous, mising: [9]}}", "unknown setting 'mising'; did you mean 'missing'?"),
     ("questions: {age: {kind: continuous, sigma: [1]}}", "question 'age': sigma must be None"),
     ("questions: {a: {kind: ordinal, values: 5}}", "question 'a': values must be a list"),
     ("questions: {a: {kind: ordinal, values: [[1], 2]}}", "question 'a': its value [1] is neither a text nor a number"),
@@ -173,7 +183,7 @@ NO_SCHEMAS = [
     ("questions: {a: {kind: ordinal, basis: [x]}}", "question 'a': basis must be one of"),
     ("questions: {a: {kind: ordinal, dimension: x}}", "question 'a': dimension must be a whole number"),
     ("questions: {a: {kind: ordinal, asked_if: [b]}}", "question 'a': asked_if must look like"),
-    ("questions: {a: {kind: multicategorical, columns: [b]}}", "question 'a': give either columns={option: column}"),
+    ("questions: {a: {kind: multicategorical, columns: b}}", "question 'a': columns must look like {option: column}"),
     ("questions: {a: {kind: multicategorical, columns: {b: [c]}}}", "question 'a': columns must name columns"),
     ("questions: {a: {kind: multicategorical, column: {b: c}}}", "question 'a': column must name columns"),
     ("questions: {a: {kind: multicategorical, column: b, separator: [x]}}", "question 'a': separator must be a text"),
@@ -182,9 +192,10 @@ NO_SCHEMAS = [
     ("questions: {a: {kind: ranking, choices: x}}", "question 'a': choices must be a list"),
     ("questions: {a: {kind: ranking, column: b, separator: [x]}}", "question 'a': separator must be a text"),
     ("questions: {a: {kind: binary}, a: {kind: ordinal}}", "it is no YAML (line 1): 'a' is there twice"),
-    ("questions: {a: {kind: binary}}\nweigth: w", "it is no schema: 'weigth' is neither"),
-    ("questions: {a: {kind: binary}}\nignore: id", "'ignore' must be a list of columns"),
-    ("questions: {a: {kind: binary}}\nweight: [w]", "'weight' one column"),
+    ("questions: {a: {kind: binary}}\nweigth: w", "it is no schema: unknown part 'weigth'; did you mean 'weight'?"),
+    ("questions: {a: {kind: binary}}\nignore: {id: x}", "ignore must be a list of columns"),
+    ("questions:\n  a:\n\tkind: binary", "indent with spaces, not tabs"),
+    ("questions: {a: {kind: binary}}\nweight: [w]", "weight must be one column"),
     ("questions: {a: {kind: binary}", "it is no YAML"),
     ("questions: !!python/object/apply:os.system [ls]", "it is no YAML"),
     ("a: &a [x, x]\nb: &b [*a, *a]\nquestions: *b", "it is no schema"),
@@ -208,6 +219,26 @@ def test_a_file_that_grows_without_end_is_refused() -> None:
     levels = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 9))
     with pytest.raises(ValueError, match="more than a million entries"):
         yamltext.load(("a0: &a0 [x]\n" + levels).encode())
+
+
+def test_questions_as_a_list_and_a_file_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    path.write_text("questions:\n  - {name: age, kind: continuous}\n")
+    assert Schema.from_yaml(path) == Schema([Continuous("age")])
+    with pytest.raises(FileNotFoundError, match="there is no such file; write one with"):
+        Schema.from_yaml(tmp_path / "absent.yaml")
+
+
+def test_long_names_and_odd_reasons_stay_readable(tmp_path: Path) -> None:
+    long = "Please say whether you agree with this: " + "very " * 40 + "long"
+    schema = Schema([Continuous(long), Multicategorical("q", columns={f"{long} {n}": f"c{n}" for n in range(5)})])
+    schema.reasons = {long: "a reason\nof two lines\x85", "no\nname": "left out"}
+    schema.ignore = ["no\nname"]
+    schema.to_yaml(tmp_path / "s.yaml")
+    assert Schema.from_yaml(tmp_path / "s.yaml") == schema
+    text = (tmp_path / "s.yaml").read_text()
+    assert "\n  ?" not in text
+    assert max(map(len, text.splitlines())) < 300
 
 
 PLAIN = st.text(max_size=8) | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()

@@ -280,3 +280,79 @@ def test_dates_are_refused_by_name(library: Library) -> None:
     table = Table(library.frame({"when": [datetime.datetime(2020, 1, 1)]}))
     with pytest.raises(ValueError, match=r"question 'when': column 'when' is of type .*; turn it into numbers"):
         table.cells("when", "question 'when'")
+
+
+def test_nan_of_arrow_is_a_blank() -> None:
+    frame = pl.DataFrame({"q": [1.0, float("nan"), None, 2.0], "n": [1.0, float("nan"), None, 2.0]})
+    answers = encode(frame, Schema([Ordinal("q", [1, 2]), Continuous("n")]))
+    assert answers.codes[:, 0].tolist() == [0, 255, 255, 1]
+    assert np.isnan(answers.numbers[:, 0]).tolist() == [False, True, True, False]
+
+
+def test_texts_of_python_stay_so() -> None:
+    frame = pd.DataFrame({"q": pd.Series(["a", None, "b", pd.NA], dtype=object)})
+    written = Table(frame).written({"q": np.array(["b"] * 4, object)}, {"q": np.array([False, False, True, False])})
+    assert written["q"].dtype == object
+    assert written["q"].tolist() == ["a", None, "b", pd.NA]
+
+
+def test_categories_of_several_kinds() -> None:
+    frame = pd.DataFrame({"q": pd.Categorical(["1", 1, "1"], ["1", 1])})
+    schema = Schema([Categorical("q", ["1", 1])])
+    assert Table(frame).written(decode(encode(frame, schema), schema, like=frame))["q"].tolist() == ["1", 1, "1"]
+
+
+ODD_ARROW = {
+    "dictionary of numbers": pa.array([1, 2, None]).dictionary_encode(),
+    "a dictionary with a value twice": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), pa.array([1, 2, 1])),
+    "short numbers": pa.array([1, 2, None], pa.uint8()),
+    "views": pa.array(["1", "2", None], pa.string_view()),
+    "long lists": pa.array([["1"], ["1", "2"], None], pa.large_list(pa.string())),
+    "nothing": pa.nulls(3),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ARROW)
+def test_odd_types_of_arrow(name: str) -> None:
+    frame = pa.table({"q": ODD_ARROW[name]})
+    lists = Multicategorical("q", column="q", separator=None, values=["1", "2"])
+    schema = Schema([lists if name == "long lists" else Categorical("q", [1, 2])])
+    written = Table(frame).written(decode(encode(frame, schema), schema, like=frame))
+    assert written["q"].to_pylist() == frame["q"].to_pylist()
+    assert written["q"].type == frame["q"].type
+
+
+def test_a_blank_list_hides_what_it_covers() -> None:
+    cells = pa.ListArray.from_arrays([0, 2, 3, 4], pa.array(["a", "b", "a", "b"]), mask=pa.array([False, True, False]))
+    schema = Schema([Multicategorical("q", column="q", separator=None, values=["a", "b"])])
+    assert encode(pa.table({"q": cells}), schema).codes.tolist() == [[1, 1], [255, 255], [0, 1]]
+
+
+@pytest.mark.parametrize("blank", [None, np.nan, pd.NA])
+def test_lists_after_a_blank(blank: Any) -> None:
+    frame = pd.DataFrame({"q": pd.Series([blank, ["a"], blank, ["b", "a"]], dtype=object)})
+    schema = Schema([Multicategorical("q", column="q")]).learn(frame)
+    assert encode(frame, schema).codes.tolist() == [[255, 255], [1, 0], [255, 255], [1, 1]]
+
+
+@pytest.mark.parametrize("column", [pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())), pa.array([{"a": 1}])])
+def test_records_in_cells_are_refused(column: Any) -> None:
+    for question in (Multicategorical("q", column="q", separator=None, values=["a", "b"]), Categorical("q", [1, 2])):
+        with pytest.raises(ValueError, match=r"question 'q': cell .* \(row 0\) is neither a text nor a number; recode"):
+            encode(pa.table({"q": column}), Schema([question]))
+
+
+def test_numbers_that_a_type_cannot_hold(library: Library) -> None:
+    frame = library.frame({"q": [1, 2]})
+    small = {"pandas": lambda f: f.astype("uint8"), "pandas-arrow": lambda f: f.astype("uint8[pyarrow]")}
+    small |= {"polars": lambda f: f.cast(pl.UInt8), "pyarrow": lambda f: f.cast(pa.schema({"q": pa.uint8()}))}
+    written = Table(small[library.name](frame)).written({"q": np.array([-3.0, 300.0])}, {"q": np.array([True, False])})
+    assert library.cells(written, "q") == [-3, 2]
+
+
+def test_a_second_choice_without_a_first_is_left_alone() -> None:
+    schema = Schema([Ranking("r", choices=["c1", "c2"], values=["a", "b", "c"])])
+    frame = pd.DataFrame({"c1": [None, "b"], "c2": ["a", None]}, dtype=object)
+    written = Table(frame).written(decode(encode(frame, schema), schema, like=frame))
+    assert written.to_dict("list") == {"c1": [None, "b"], "c2": ["a", None]}
+    encode(written, schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,9 @@ def factorize(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
 
     try:
         places, found = pd.factorize(cells)
-    except TypeError:  # some cell cannot be hashed
-        row, cell = next((row, cell) for row, cell in enumerate(cells) if not isinstance(cell, Hashable))
+    except (TypeError, ValueError, NotImplementedError):  # some cell cannot be told from another
+        kinds = (*LISTS, dict)
+        row, cell = next(((row, cell) for row, cell in enumerate(cells) if isinstance(cell, kinds)), (0, cells[0]))
         raise CellError(f"cell {cell!r} (row {row}) is neither a text nor a number; recode it") from None
     values = found.tolist()
     for place, value in enumerate(values):
@@ -103,7 +104,10 @@ def from_arrow(column: Any) -> Cells:
     whole = _one_chunk(column)
     codes = whole.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     codes[whole.is_null().to_numpy(zero_copy_only=False)] = -1
-    return pd.Categorical.from_codes(codes, whole.dictionary.to_pylist(), ordered=column.type.ordered)
+    values = whole.dictionary.to_pylist()
+    if None in values or len(set(values)) < len(values):  # Arrow allows a value twice
+        return pd.arrays.ArrowExtensionArray(whole.cast(column.type.value_type))
+    return pd.Categorical.from_codes(codes, values, ordered=column.type.ordered)
 
 
 def _one_chunk(column: Any) -> Any:
@@ -119,8 +123,19 @@ def distinct(cells: Cells, missing: Iterable[Value] = ()) -> list[Value]:
 def are_lists(cells: Cells) -> bool:
     """Find whether the cells are lists or sets, each holding any number of values."""
     if cells.dtype != object:
-        return getattr(getattr(cells.dtype, "pyarrow_dtype", None), "num_fields", 0) == 1
-    return any(isinstance(cell, LISTS) for cell in itertools.islice((cell for cell in cells if cell is not None), 1))
+        import pyarrow as pa
+
+        kind = getattr(cells.dtype, "pyarrow_dtype", pa.null())
+        tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
+    return isinstance(next((cell for cell in cells if not is_blank(cell)), None), LISTS)
+
+
+def is_blank(cell: Any) -> bool:
+    """Find whether a cell is empty in one of the ways that Python, NumPy and pandas have."""
+    import pandas as pd
+
+    return cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float) and cell != cell)
 
 
 def unlist(cells: Cells) -> tuple[NDArray[np.bool_], NDArray[np.intp], Cells]:
@@ -129,11 +144,13 @@ def unlist(cells: Cells) -> tuple[NDArray[np.bool_], NDArray[np.intp], Cells]:
 
     if cells.dtype != object:
         whole = _one_chunk(cells.__arrow_array__())
-        parents = pc.list_parent_indices(whole).to_numpy(zero_copy_only=False)
-        return whole.is_valid().to_numpy(zero_copy_only=False), parents, from_arrow(pc.list_flatten(whole))
+        there = whole.is_valid().to_numpy(zero_copy_only=False)
+        lists = _one_chunk(whole.filter(whole.is_valid()))  # a blank may cover elements that nobody sees
+        parents = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+        return there, np.flatnonzero(there)[parents], from_arrow(pc.list_flatten(lists))
     there = np.array([isinstance(cell, LISTS) for cell in cells])
     for row in np.flatnonzero(~there):
-        if not (cells[row] is None or cells[row] != cells[row]):
+        if not is_blank(cells[row]):
             raise CellError(f"cell {cells[row]!r} (row {row}) is no list like the others; write it as one")
     rows = np.repeat(np.arange(len(cells)), [len(cell) if isinstance(cell, LISTS) else 0 for cell in cells])
     elements = np.empty(len(rows), dtype=object)
@@ -164,7 +181,7 @@ def _forms(value: Value) -> list[Any]:
     if not isinstance(value, str):
         return [str(value), str(float(value))] if abs(value) < 2**53 else [str(value)]
     if value.lower() in ("true", "false"):
-        return [value.lower() == "true"]
+        return [value.lower() == "true", value.lower(), value.capitalize(), value.upper()]
     number = _number(value)
     return [number] if number is not None and str(plain(number)) == value else []
 
@@ -225,7 +242,8 @@ def to_numbers(array: Cells, missing: Sequence[Value] = ()) -> tuple[NDArray[np.
         numbers = np.array([*(np.nan if number is None else number for number in parsed), np.nan])[places]
     codes = [value for value in missing if not isinstance(value, str)]
     if codes:
-        numbers[np.isin(numbers, codes)] = np.nan
+        narrow = [np.float64(np.float32(code)) for code in codes] if array.dtype == np.float32 else []
+        numbers[np.isin(numbers, [*codes, *narrow])] = np.nan
     return numbers, bad
 
 
@@ -234,5 +252,7 @@ def _number(value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError):
         return None
+    except OverflowError:
+        return np.inf
     # Python reads "nan" and "1_000" as numbers; in a survey they are texts that someone should look at.
     return None if number != number or (isinstance(value, str) and "_" in value) else number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,25 +68,18 @@ def _blocks(schema: Schema, codes: Cells, numbers: Cells) -> Iterator[tuple[Ques
 
 
 def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
-    """Find the people to whom each question was put, by its skip rule; the others' blanks are no refusals.
-
-    Where the answer that the rule asks for is itself blank, nobody knows: it counts as put.
-    """
+    """Find the people to whom each question was put, by its skip rule (see `Schema.asked`)."""
     own = {question.name: block for question, block in blocks(answers, schema)}
-    known: dict[str, NDArray[np.bool_]] = {}
-
-    def put(question: Question) -> NDArray[np.bool_]:
-        if question.name not in known:
-            rows = np.ones(answers.n_rows, dtype=bool)
-            for name, values in (question.asked_if or {}).items():
-                before, block = schema[name], own[name]
-                fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
-                blank = (block < 0 if before.n_codes else np.isnan(block)).all(axis=1)
-                rows &= put(before) & (np.logical_or.reduce(fits) | blank)
-            known[question.name] = rows
-        return known[question.name]
-
-    return {question.name: put(question) for question in schema}
+    rules = {question.name: question.asked_if or {} for question in schema}
+    put: dict[str, NDArray[np.bool_]] = {}
+    for name in TopologicalSorter({name: list(rule) for name, rule in rules.items()}).static_order():
+        put[name] = np.ones(answers.n_rows, dtype=bool)
+        for other, values in rules[name].items():
+            before, block = schema[other], own[other]
+            fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
+            blank = (block < 0 if before.n_codes else np.isnan(block)).all(axis=1)
+            put[name] &= put[other] & (np.logical_or.reduce(fits) | blank)
+    return {name: put[name] for name in schema.names}
 
 
 def weights(data: Any, schema: Schema) -> NDArray[np.float64] | None:
@@ -135,7 +129,11 @@ def _warn_absent(table: Table, schema: Schema) -> None:
     if len(lacking) == len(schema.columns):
         read_columns(table, next(iter(schema)))  # raises: this is another table
     names = [question.name for question in schema if not set(lacking).isdisjoint(question.columns)]
-    what = f"the table lacks {some(lacking)}: taken as unanswered (questions {some(names)})"
+    near = {column: table.nearest(column) for column in lacking}
+    mean = [f"did you mean {other[0]!r} for {column!r}?" for column, other in near.items() if other]
+    what = f"the table lacks {some(lacking)}: taken as unanswered (questions {some(names)})" + "; ".join(
+        ["", *mean[:3]]
+    )
     warnings.warn(what, UserWarning, stacklevel=2)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mvrbm import yamltext
-from mvrbm.cells import aligned
-from mvrbm.encoding import count_rows, read_columns
+from mvrbm.cells import aligned, some
+from mvrbm.encoding import asked, count_rows, encode, read_columns
 from mvrbm.infer import guess
 from mvrbm.notes import Notes
 from mvrbm.tables import Table
 from mvrbm.units import KINDS, Question, question_from_dict
 from mvrbm.whole import written_whole
+
+_PARTS = ("questions", "ignore", "weight")
 
 
 class Schema:
@@ -41,6 +46,8 @@ class Schema:
 
     reasons: Mapping[str, str]
     """Why `infer` decided as it did: for each question, each column that it set aside and the weight."""
+    advice: list[str]
+    """Where `infer` is in doubt, and what to say then."""
 
     def __init__(self, questions: Iterable[Question], ignore: Iterable[str] = (), weight: str | None = None) -> None:
         if isinstance(questions, Question) or isinstance(ignore, str):
@@ -48,7 +55,7 @@ class Schema:
         self.questions = list(questions)
         self.ignore = list(ignore)
         self.weight = weight
-        self.reasons = {}
+        self.reasons, self.advice = {}, []
         self._check_questions()
         self._check_columns()
 
@@ -62,20 +69,25 @@ class Schema:
         for question in self.questions:
             if self.names.count(question.name) > 1:
                 raise ValueError(f"question {question.name!r}: the name is given twice; rename one of the two")
-            self._check_rule(question, [])
+            self._check_rule(question)
+        try:
+            TopologicalSorter({q.name: list(q.asked_if or ()) for q in self.questions}).prepare()
+        except CycleError as error:
+            way = " -> ".join(map(str, error.args[1]))
+            raise ValueError(f"question {error.args[1][0]!r}: asked_if leads back to itself ({way})") from None
 
-    def _check_rule(self, question: Question, before: list[str]) -> None:
-        """Make sure that a skip rule asks other questions for answers they can have, and never comes back to itself."""
+    def _check_rule(self, question: Question) -> None:
+        """Make sure that a skip rule asks other questions for answers that they can have."""
         for name, values in (question.asked_if or {}).items():
             if name not in self.names or name == question.name:
-                raise ValueError(f"question {question.name!r}: asked_if names {name!r}, which is no other question")
-            if name in before:
-                raise ValueError(f"question {question.name!r}: asked_if leads back to itself by way of {name!r}")
+                near = difflib.get_close_matches(str(name), self.names, n=1)
+                mean = f"; did you mean {near[0]!r}?" if near and near[0] != question.name else ""
+                what = f"asked_if names {name!r}, which is no other question{mean}"
+                raise ValueError(f"question {question.name!r}: {what}")
             other = self[name]
             if other.values is not None or other.n_numbers:
                 for value in values if isinstance(values, list) else [values]:
                     other.says(np.zeros((0, other.n_codes + other.n_numbers)), value)
-            self._check_rule(other, [*before, question.name])
 
     def _check_columns(self) -> None:
         readers: dict[str, str] = {}
@@ -109,7 +121,7 @@ class Schema:
     def infer(
         cls,
         data: Any,
-        overrule: Mapping[str, Question | str] | None = None,
+        overrule: Mapping[str, Question | str | Mapping[str, Any]] | None = None,
         *,
         missing: Iterable[Any] = (),
         notes: Notes | None = None,
@@ -117,12 +129,15 @@ class Schema:
         """Guess the questions of a table: a start to look at (`print` it) and to edit.
 
         `overrule` settles what you know better, by the name of a column or question: a kind ("ordinal"), "ignore",
-        "weight", or a whole question such as `Ordinal("q5", values=[...])`. `missing` lists codes that mean blank
-        wherever they occur. `notes` are what a file says of its columns; `read_table` passes them on.
+        "weight", settings such as `{"missing": [99]}` or `{"kind": "ordinal", "low": 0}`, or a whole question such as
+        `Ordinal("q5", values=[...])`. `missing` lists codes that mean blank wherever they occur. `notes` are what a
+        file says of its columns; `read_table` passes them on.
         """
+        if not isinstance(overrule or {}, Mapping):
+            raise TypeError(f"overrule must look like {{column: 'ordinal'}}, not {overrule!r}")
         guessed = guess(Table(data), dict(overrule or {}), list(missing), notes or Notes())
         schema = cls(guessed.questions, ignore=guessed.ignore, weight=guessed.weight)
-        schema.reasons = guessed.reasons
+        schema.reasons, schema.advice = guessed.reasons, guessed.advice
         return schema
 
     def learn(self, data: Any) -> Schema:
@@ -131,8 +146,24 @@ class Schema:
         count_rows(table)
         questions = [question.learn(read_columns(table, question)) for question in self.questions]
         learnt = Schema(questions, ignore=self.ignore, weight=self.weight)
-        learnt.reasons = self.reasons
+        learnt.reasons, learnt.advice = self.reasons, self.advice
         return learnt
+
+    def asked(self, data: Any, unseen: str = "error") -> dict[str, NDArray[np.bool_]]:
+        """Find the people to whom each question was put, by its skip rule; the others' blanks are no refusals.
+
+        Where the answer that the rule asks for is itself blank, nobody knows: it counts as put.
+
+        >>> import pandas as pd
+        >>> from mvrbm.units import Binary, Continuous
+        >>> schema = Schema([Binary("smokes", ["no", "yes"]), Continuous("a day", asked_if={"smokes": "yes"})])
+        >>> schema.asked(pd.DataFrame({"smokes": ["yes", "no", None], "a day": [10, None, None]}))["a day"]
+        array([ True, False,  True])
+        """
+        table = Table(data)
+        known = all(question.values is not None or question.n_numbers for question in self.questions)
+        schema = self if known else self.learn(table)
+        return asked(encode(table, schema, unseen), schema)
 
     def to_dict(self) -> dict[str, Any]:
         """List all that the schema says, as plain data."""
@@ -144,42 +175,57 @@ class Schema:
 
     @classmethod
     def from_dict(cls, data: object) -> Schema:
-        """Rebuild the schema that `to_dict` wrote."""
-        example = "a schema looks like {'questions': {'age': {'kind': 'continuous'}}}"
-        if not isinstance(data, Mapping) or not isinstance(data.get("questions"), Mapping):
-            raise ValueError(f"it is no schema: it has no 'questions'; {example}")
+        """Rebuild the schema that `to_dict` wrote; as a person may write it, `age: continuous` is enough."""
+        questions = data.get("questions") if isinstance(data, Mapping) else None
+        if isinstance(questions, list) and all(isinstance(each, Mapping) and "name" in each for each in questions):
+            questions = {each["name"]: each for each in questions}
+        if not isinstance(data, Mapping) or not isinstance(questions, Mapping):
+            raise ValueError("it is no schema: it needs questions: and below it, by name, age: {kind: continuous}")
         for key in data:
-            if key not in ("questions", "ignore", "weight"):
-                raise ValueError(f"it is no schema: {key!r} is neither 'questions' nor 'ignore' nor 'weight'")
-        questions = []
-        for name, question in data["questions"].items():
-            if not isinstance(question, Mapping):
-                raise ValueError(f"question {name!r}: {question!r} does not say what it asks; {example}")
-            questions.append(question_from_dict({**question, "name": str(name)}))
+            if key not in _PARTS:
+                near = difflib.get_close_matches(str(key), _PARTS, n=1)
+                instead = f"did you mean {near[0]!r}?" if near else f"a schema has {', '.join(_PARTS)}"
+                raise ValueError(f"it is no schema: unknown part {key!r}; {instead}")
+        made = []
+        for name, told in questions.items():
+            if not isinstance(told, (str, Mapping)):
+                raise ValueError(f"question {name!r}: {told!r} does not say what it asks; say kind: ...")
+            made.append(question_from_dict({**({"kind": told} if isinstance(told, str) else told), "name": str(name)}))
         ignore, weight = data.get("ignore") or [], data.get("weight")
-        if not isinstance(ignore, list) or isinstance(weight, (list, Mapping)):
-            raise ValueError("it is no schema: 'ignore' must be a list of columns, and 'weight' one column")
-        return cls(questions, [str(column) for column in ignore], None if weight is None else str(weight))
+        ignore = [ignore] if isinstance(ignore, (str, int)) else ignore
+        if not isinstance(ignore, list):
+            raise ValueError(f"it is no schema: ignore must be a list of columns, not {ignore!r}")
+        if isinstance(weight, (list, Mapping)):
+            raise ValueError(f"it is no schema: weight must be one column, not {weight!r}")
+        return cls(made, [str(column) for column in ignore], None if weight is None else str(weight))
 
     def to_yaml(self, path: str | os.PathLike[str], remark: str = "") -> None:
         """Write the schema to a file that a person can read and edit; `remark` is put on top."""
+        text = self.yaml(remark)
+        with written_whole(path) as file:
+            file.write_text(text, encoding="utf-8")
+
+    def yaml(self, remark: str = "") -> str:
+        """Say the schema as the text of a YAML file."""
         data = self.to_dict()
-        lines = [f"# {line}\n" for line in remark.splitlines()]
+        lines = [f"# {_one_line(line)}\n" for line in [*remark.split("\n"), *self.advice] if line]
         lines.append("questions:\n")
         for name, question in data.pop("questions").items():
-            lines.append(f"  # {self.reasons[name]}\n" if name in self.reasons else "")
-            told = {key: str(value).lower() if isinstance(value, bool) else value for key, value in question.items()}
-            lines.append(yamltext.dump({name: told}, indent=2))
+            lines.append(f"  # {_one_line(self.reasons[name])}\n" if name in self.reasons else "")
+            plainer = {key: str(value).lower() if isinstance(value, bool) else value for key, value in question.items()}
+            lines.append(yamltext.dump({name: plainer}, indent=2))
         for key, value in data.items():
             columns = value if key == "ignore" else [value]
-            lines += [f"# {column}: {self.reasons[column]}\n" for column in columns if column in self.reasons]
+            told = [f"{column}: {self.reasons[column]}" for column in columns if column in self.reasons]
+            lines += [f"# {_one_line(line)}\n" for line in told]
             lines.append(yamltext.dump({key: value}))
-        with written_whole(path) as file:
-            file.write_text("".join(lines), encoding="utf-8")
+        return "".join(lines)
 
     @classmethod
     def from_yaml(cls, path: str | os.PathLike[str]) -> Schema:
         """Read a schema from a file; only numbers are more than text, so that [no, yes] are two answers."""
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"{path}: there is no such file; write one with Schema.to_yaml")
         try:
             return cls.from_dict(yamltext.load(Path(path).read_bytes()))
         except (ValueError, TypeError) as error:
@@ -210,7 +256,7 @@ class Schema:
 
     def __str__(self) -> str:
         """A table of the questions, what was set aside and, where the schema was inferred, why."""
-        rows = [[q.name, q.kind, q.described, self.reasons.get(q.name, "")] for q in self.questions]
+        rows = [[q.name, q.kind, _told(q), self.reasons.get(q.name, "")] for q in self.questions]
         text = aligned([["question", "kind", "values", "why" if self.reasons else ""], *rows])
         for column in self.ignore:
             text += f"ignored: {column}" + (f" ({self.reasons[column]})\n" if column in self.reasons else "\n")
@@ -218,7 +264,7 @@ class Schema:
             text += f"weight: {self.weight}" + (
                 f" ({self.reasons[self.weight]})\n" if self.weight in self.reasons else "\n"
             )
-        return text.rstrip("\n")
+        return (text + "".join(f"{line}\n" for line in self.advice)).rstrip("\n")
 
     def __repr__(self) -> str:
         lines = "".join(f"    {question!r},\n" for question in self.questions)
@@ -226,3 +272,15 @@ class Schema:
             f", weight={self.weight!r}" if self.weight else ""
         )
         return f"Schema([\n{lines}]{more})"
+
+
+def _told(question: Question) -> str:
+    """Say a question's values, its codes for blanks and its skip rule."""
+    blank = f"; blank: {some(question.missing, 4)}" if question.missing else ""
+    rule = " and ".join(f"{name} is {values!r}" for name, values in (question.asked_if or {}).items())
+    return question.described + blank + (f"; if {rule}" if rule else "")
+
+
+def _one_line(text: str) -> str:
+    """Say a text in signs that can stand in a comment."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)

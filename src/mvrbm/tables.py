@@ -107,9 +107,13 @@ class Table:
         places, found = factorize(values.array)
         return nw.new_series(name, lookup(places, found).tolist(), backend=self._frame.implementation)
 
-    def _instead(self, name: str) -> str:
+    def nearest(self, name: str) -> list[str]:
+        """List the columns whose names are almost this one."""
         same = [other for other in self.names if other.strip().lower() == name.strip().lower()]
-        near = same or difflib.get_close_matches(name, self.names, n=3, cutoff=0.7)
+        return same or difflib.get_close_matches(name, self.names, n=3, cutoff=0.7)
+
+    def _instead(self, name: str) -> str:
+        near = self.nearest(name)
         return f"did you mean {' or '.join(map(repr, near))}?" if near else f"it has {some(self.names, 10)}"
 
 
@@ -134,44 +138,66 @@ def _cells(series: nw.Series[Any]) -> Cells:
 def _written(old: nw.Series[Any], cells: Cells, where: NDArray[np.bool_]) -> nw.Series[Any]:
     """Write cells into a column, in its own type or else in the nearest one that holds them."""
     places, found = _distinct(cells, where, old.dtype)
-    wider: Any = None
+    write = _written_pandas if old.implementation.is_pandas_like() else _written_other
     try:
-        spelt = _spelt(found, old)
-    except (TypeError, ValueError):  # the column's type cannot hold these
+        return write(old, lookup(places, _spelt(found, old)), where)
+    except (TypeError, ValueError, OverflowError, ArithmeticError):  # the column's type cannot hold these
         numbers = old.dtype.is_numeric() and all(isinstance(value, (int, float)) for value in found)
-        spelt, wider = found, nw.Float64() if numbers else nw.String()
-    if old.implementation.is_pandas_like():
-        return nw.from_native(_written_pandas(old.to_native(), lookup(places, spelt), where, wider), series_only=True)
-    if isinstance(old.dtype, nw.Enum) and not set(spelt) <= set(old.dtype.categories):
-        wider = nw.Enum(dict.fromkeys([*old.dtype.categories, *spelt]))
-    if wider is not None:
-        old = old.cast(wider)
-        spelt = _spelt(found, old)
-    mask = nw.new_series("", where, nw.Boolean(), backend=old.implementation)
-    new = nw.new_series(old.name, lookup(places, spelt).tolist(), old.dtype, backend=old.implementation)
-    written = new.zip_with(mask, old)
-    if wider is None and written.implementation.is_pyarrow():  # a dictionary is lost on the way
-        written = nw.from_native(written.to_native().cast(old.to_native().type), series_only=True).alias(old.name)
-    return written
+        wider = _widened(old, numbers)
+        return write(wider, lookup(places, _spelt(found, wider)), where)
 
 
-def _written_pandas(old: Any, cells: NDArray[Any], where: NDArray[np.bool_], wider: Any) -> Any:
+def _widened(old: nw.Series[Any], numbers: bool) -> nw.Series[Any]:
+    """Change a column's type to one that holds all numbers, or anything."""
     import pandas as pd
 
-    blanks = pd.isna(cells[where]).any() if old.dtype.kind in "iub" else False
-    if wider is not None:
-        old = old.astype("float64" if wider == nw.Float64 else object)
-    elif blanks and isinstance(old.dtype, np.dtype):  # NumPy's whole numbers and booleans have no blank
-        old = old.astype(object if old.dtype.kind == "b" else "float64")
-    elif isinstance(old.dtype, pd.CategoricalDtype):
-        lacking = set(cells[where]) - {None} - set(old.cat.categories)
-        old = old.cat.add_categories(sorted(lacking)) if lacking else old
-    new = old.array.copy()
-    if isinstance(old.dtype, np.dtype):
-        new[where] = cells[where].astype(old.dtype)
-    else:
-        new[where] = pd.array(cells[where], dtype=old.dtype)
-    return pd.Series(new, index=old.index, name=old.name)
+    if not old.implementation.is_pandas_like():
+        return old.cast(nw.Float64() if numbers else nw.String())
+    native = old.to_native()
+    kind: Any = object
+    if numbers:
+        kind = np.float64 if isinstance(native.dtype, np.dtype) else "Float64"
+        kind = "double[pyarrow]" if isinstance(native.dtype, pd.ArrowDtype) else kind
+    return nw.from_native(native.astype(kind), series_only=True)
+
+
+def _written_other(old: nw.Series[Any], cells: NDArray[Any], where: NDArray[np.bool_]) -> nw.Series[Any]:
+    if old.implementation.is_pyarrow():  # in its own terms: narwhals would lose dictionaries and long lists
+        import pyarrow as pa
+
+        merged = [new if here else own for new, own, here in zip(cells, old.to_list(), where, strict=True)]
+        kind = old.to_native().type
+        array = pa.chunked_array([pa.array(merged, None if pa.types.is_null(kind) else kind)])
+        written: nw.Series[Any] = nw.from_native(array, series_only=True).alias(old.name)
+        return written
+    if isinstance(old.dtype, nw.Enum):
+        lacking = set(cells[where]) - {None, *old.dtype.categories}
+        old = old.cast(nw.Enum([*old.dtype.categories, *sorted(lacking)])) if lacking else old
+    mask = nw.new_series("", where, nw.Boolean(), backend=old.implementation)
+    return nw.new_series(old.name, cells.tolist(), old.dtype, backend=old.implementation).zip_with(mask, old)
+
+
+def _written_pandas(old: nw.Series[Any], cells: NDArray[Any], where: NDArray[np.bool_]) -> nw.Series[Any]:
+    import pandas as pd
+
+    series = old.to_native()
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    blanks = pd.isna(cells[where]).any() if series.dtype.kind in "iub" else False
+    if blanks and isinstance(series.dtype, np.dtype):  # NumPy's whole numbers and booleans have no blank
+        series = series.astype(object if series.dtype.kind == "b" else "float64")
+    elif isinstance(series.dtype, pd.CategoricalDtype):
+        lacking = set(cells[where]) - {None} - set(series.cat.categories)
+        series = series.cat.add_categories(sorted(lacking)) if lacking else series
+    new = series.array.copy()
+    new[where] = (
+        cells[where].astype(series.dtype)
+        if isinstance(series.dtype, np.dtype)
+        else pd.array(cells[where], dtype=series.dtype)
+    )
+    if series.dtype.kind in "iu" and where.any() and not (new[where] == cells[where].astype(float)).all():
+        raise OverflowError  # it came round to another number
+    return nw.from_native(pd.Series(new, index=series.index, name=series.name, dtype=series.dtype), series_only=True)
 
 
 def _distinct(cells: Cells, where: NDArray[np.bool_], dtype: Any) -> tuple[NDArray[np.intp], list[Any]]:
@@ -187,8 +213,11 @@ def _spelt(values: list[Any], column: nw.Series[Any]) -> list[Any]:
     """Say values as a column's type says them; an error if it cannot."""
     dtype = column.dtype
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
-        texts = all(isinstance(value, str) for value in _cells(column).categories)
-        return [str(plain(value)) for value in values] if texts else [plain(_number(value)) for value in values]
+        categories = _categories(column)
+        texts = all(isinstance(value, str) for value in categories)
+        known = {(type(value), value) for value in categories}
+        other = str if texts else _number
+        return [value if (type(value), value) in known else other(plain(value)) for value in values]
     if dtype == nw.String:
         return [str(plain(value)) for value in values]
     if dtype == nw.Boolean:
@@ -196,6 +225,11 @@ def _spelt(values: list[Any], column: nw.Series[Any]) -> list[Any]:
     if dtype.is_integer():
         return [_whole(value) for value in values]
     return [_number(value) for value in values] if dtype.is_numeric() else values
+
+
+def _categories(column: nw.Series[Any]) -> list[Any]:
+    cells = _cells(column)
+    return [plain(value) for value in (cells.categories if hasattr(cells, "categories") else factorize(cells)[1])]
 
 
 def _number(value: Any) -> float:

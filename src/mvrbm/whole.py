@@ -15,12 +15,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     If the writing fails or is stopped, the file that was there before is as it was and nothing else is left.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # a link stays, what it points to is written
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target}: the folder {target.parent} does not exist; make it first")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; give the name of a file")
-    handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix="".join(target.suffixes), dir=target.parent)
+    ending = "".join(suffix for suffix in target.suffixes[-2:] if len(suffix) <= 8)
+    handle, name = tempfile.mkstemp(prefix=".writing-", suffix=ending, dir=target.parent)
     os.close(handle)
     beside = Path(name)
     try:

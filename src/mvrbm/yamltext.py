@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
-_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]+|(0|[1-9][0-9]*)\.)([eE][-+]?[0-9]+)?\Z")
+_NUMBER = re.compile(
+    r"[-+]?(0|[1-9][0-9]*|(0|[1-9][0-9]*)?\.[0-9]+|(0|[1-9][0-9]*)\.)([eE][-+]?[0-9]+)?\Z|[-+]?\.inf\Z"
+)
 _MOST = 10**6
 
 
@@ -30,16 +32,33 @@ class _Dumper(yaml.SafeDumper):
         for outer in [node, *(inner for _, inner in node.value)] if isinstance(node, yaml.MappingNode) else []:
             if isinstance(outer, yaml.MappingNode):
                 outer.flow_style = False
+        _break_long_lines(node)
         super().serialize(node)
+
+    def check_simple_key(self) -> bool:
+        """Write a key before a colon however long it is, as far as a loader can read it so."""
+        length = len(getattr(self.event, "value", None) or "")
+        return super().check_simple_key() or (isinstance(self.event, yaml.ScalarEvent) and 100 < length < 1000)
 
     def ignore_aliases(self, data: Any) -> bool:
         """Write every list out: a person who edits one means that one."""
         return True
 
 
+def _break_long_lines(node: yaml.Node) -> int:
+    """Put the entries of what would be longer than a line below one another; returns the length."""
+    if isinstance(node, yaml.ScalarNode):
+        return len(node.value) + 2
+    parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    length = sum(map(_break_long_lines, parts))
+    if length > 110 and isinstance(node, yaml.CollectionNode):
+        node.flow_style = False
+    return length
+
+
 def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int | float:
     text = str(loader.construct_scalar(node))
-    return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text)
+    return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float(text.replace(".inf", "inf"))
 
 
 def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -73,11 +92,12 @@ def load(data: bytes) -> Any:
     try:
         text = data.decode("utf-8-sig")
         loaded = yaml.load(text, Loader=_Loader)  # a safe loader with fewer types
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, KeyError, AttributeError, TypeError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1})" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise ValueError(f"it is no YAML{where}: {problem}") from None
+        way_out = "indent with spaces, not tabs" if "\\t" in problem else "check the indentation and quote odd texts"
+        raise ValueError(f"it is no YAML{where}: {problem}; {way_out}") from None
     if _size(loaded, {}) > _MOST:
         raise ValueError("it repeats itself into more than a million entries")
     return loaded

@@ -46,7 +46,7 @@ def read_table(
     path: str | os.PathLike[str],
     schema: Schema | str | os.PathLike[str] | None = None,
     *,
-    overrule: Mapping[str, Question | str] | None = None,
+    overrule: Mapping[str, Question | str | Mapping[str, Any]] | None = None,
     missing: Iterable[Any] = (),
 ) -> tuple[pd.DataFrame, Schema]:
     """Read a table and its schema from a CSV, Parquet, Feather, SPSS (.sav) or Stata (.dta) file, by its ending.
@@ -59,14 +59,14 @@ def read_table(
     the text "1" from the number 1. In SPSS and Stata files whole numbers come as whole numbers, the codes that mean
     blank stay visible, and an empty text is a blank.
     """
-    file, missing = Path(path), list(missing)
+    file, missing = _path(path), list(missing)
     if schema is None and schema_beside(file).is_file():
         schema = schema_beside(file)
     if schema is not None and (overrule or missing):
         what = "the schema that you gave" if isinstance(schema, Schema) else f"the schema in {schema}"
         raise ValueError(f"{file}: overrule and missing only guide a guess, but {what} says all; edit it or leave it")
     if schema is not None and not isinstance(schema, Schema):
-        schema = Schema.from_yaml(schema)
+        schema = Schema.from_yaml(_path(schema))
     frame, notes = read_notes(file)
     return frame, Schema.infer(frame, overrule, missing=missing, notes=notes) if schema is None else schema
 
@@ -92,19 +92,21 @@ def write_table(data: Any, path: str | os.PathLike[str], schema: Schema | None =
     cannot hold goes, with the whole schema, into a YAML beside it, and a warning says so; for the other files the
     schema always goes there. `read_table` finds it. Only Parquet and Feather keep the index of pandas.
     """
-    file, table = Path(path), Table(data)
+    file, table = _path(path), Table(data)
     form, beside = _FORMATS[_ending(file)], schema_beside(file)
     if not table.names:
         raise ValueError(f"{file}: the table has no columns; give at least one")
     if schema is not None:
         _check(table, schema, beside)
     write, lost = form.prepare(table, schema, file)
+    remark = f"{file.name} alone does not tell {lost}; the whole schema is in {beside.name}" if lost else ""
+    text = "" if schema is None else schema.yaml(remark)  # whatever is wrong with it must show before a byte is written
     with written_whole(file) as whole:
         write(whole)
     if schema is None or (lost is not None and not lost and not beside.exists()):
         return [file]
-    remark = f"{file.name} alone does not tell {lost}; the whole schema is in {beside.name}" if lost else ""
-    schema.to_yaml(beside, remark=remark)  # also over an older one, which would be read instead of what the file says
+    with written_whole(beside) as whole:  # also over an older one, which would be read instead of what the file says
+        whole.write_text(text, encoding="utf-8")
     if remark:
         warnings.warn(remark, UserWarning, stacklevel=2)
     return [file, beside]
@@ -119,11 +121,18 @@ def schema_beside(path: Path) -> Path:
     return path.with_name(path.name[: -len(_ending(path))] + ".schema.yaml")
 
 
+def _path(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"the path must be the name of a file, not {type(path).__name__}")
+    return Path(path)
+
+
 def _ending(path: Path) -> str:
     for ending in sorted(_FORMATS, key=len, reverse=True):
         if path.name.lower().endswith(ending) and len(path.name) > len(ending):
             return ending
-    raise ValueError(f"{path}: the ending says no kind of table; it must be one of {', '.join(_FORMATS)}")
+    excel = "; read Excel with pandas.read_excel and guess with Schema.infer" if ".xls" in path.suffix.lower() else ""
+    raise ValueError(f"{path}: the ending says no kind of table; it must be one of {', '.join(_FORMATS)}{excel}")
 
 
 def _check(table: Table, schema: Schema, beside: Path) -> None:

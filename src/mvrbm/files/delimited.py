@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mvrbm.files.frames import as_pandas, is_nested
-from mvrbm.notes import Notes
+from mvrbm.notes import ColumnNotes, Notes
 from mvrbm.tables import Table
 
 if TYPE_CHECKING:
@@ -43,19 +43,22 @@ def read(path: Path) -> tuple[pd.DataFrame, Notes]:
     from pyarrow import csv as arrow_csv
 
     text = _text(path)
-    full = text.lstrip("\r\n")
-    header = _FIRST_RECORD.match(full)[0]  # type: ignore[index]  # it matches anything
+    told = re.match(r"sep=([,;\t])\r?\n", text)  # a line that Excel writes for itself
+    header, full = _first_record(text[told.end() :] if told else text)
     if not header.strip():
         raise _broken(path, "it is empty")
-    sign = _separator(header, path)
-    names, full = _cells(header, sign), full[len(header) :].lstrip("\r\n")
-    second = _FIRST_RECORD.match(full)[0]  # type: ignore[index]
+    sign = told[1] if told else _separator(header, path)
+    names, labels = _cells(header, sign), {}
+    second, after_second = _first_record(full)
+    third, after_third = _first_record(after_second)
     options = {} if '""' in header else _options(names, _cells(second, sign))  # a quoted name is meant to be empty
     if options:
         what = f"{path}: its second line was read as a second line of names, such as {next(iter(options.values()))!r}"
         warnings.warn(what, UserWarning, stacklevel=2)
-        names = [options.get(place, name) for place, name in enumerate(names)]
-        full = full[len(second) :]
+        names, full = [options.get(place, name) for place, name in enumerate(names)], after_second
+    elif third and all(cell.startswith('{"ImportId"') for cell in _cells(third, sign)):
+        labels, full = dict(zip(names, _cells(second, sign), strict=False)), after_third
+        warnings.warn(f"{path}: its second and third line were read as labels and ids", UserWarning, stacklevel=2)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{path}: the table has more than one column {twice!r}; rename one of them")
@@ -76,7 +79,8 @@ def read(path: Path) -> tuple[pd.DataFrame, Notes]:
         )
     except (pa.ArrowException, OSError) as error:
         raise _broken(path, _why(text, sign, len(names), error)) from None
-    return pd.DataFrame({name: _typed(table[name]) for name in names}), Notes()
+    frame = pd.DataFrame({name: _typed(table[name], comma=sign == ";") for name in names})
+    return frame, Notes({name: ColumnNotes(label) for name, label in labels.items() if label != name})
 
 
 def _text(path: Path) -> str:
@@ -102,8 +106,19 @@ def _text(path: Path) -> str:
     return text
 
 
+def _first_record(text: str) -> tuple[str, str]:
+    """Take the first line with something in it, which may be several lines in quotes, and what follows it."""
+    text = text.lstrip("\r\n")
+    record = _FIRST_RECORD.match(text)[0]  # type: ignore[index]  # it matches anything
+    return record, text[len(record) :].lstrip("\r\n")
+
+
 def _cells(record: str, sign: str) -> list[str]:
-    return next(csv.reader(io.StringIO(record, newline=""), delimiter=sign), [])
+    before = csv.field_size_limit(max(len(record) + 1, csv.field_size_limit()))
+    try:
+        return next(csv.reader(io.StringIO(record, newline=""), delimiter=sign), [])
+    finally:
+        csv.field_size_limit(before)
 
 
 def _options(names: list[str], second: list[str]) -> dict[int, str]:
@@ -154,8 +169,11 @@ def _broken(path: Path, why: str) -> ValueError:
     return ValueError(f"{path}: cannot be read as CSV: {why}")
 
 
-def _typed(column: Any) -> Any:
-    """Give a column of texts the plainest type that says the same; decided once for each distinct text."""
+def _typed(column: Any, comma: bool) -> Any:
+    """Give a column of texts the plainest type that says the same; decided once for each distinct text.
+
+    With `comma`, 1,5 is a number: where a semicolon stands between cells, a comma stands in numbers.
+    """
     import pandas as pd
 
     coded = column.dictionary_encode().combine_chunks()
@@ -163,7 +181,7 @@ def _typed(column: Any) -> Any:
     if not found:
         return np.full(len(column), np.nan)
     told = [text for text in found if text]
-    values = _whole(told) or _numbers(told) or _truths(told)
+    values = _whole(told) or _numbers([text.replace(",", ".") for text in told] if comma else told) or _truths(told)
     if values is None:
         return column.to_pandas()
     empty = np.array([not text for text in found])
@@ -189,8 +207,11 @@ def _numbers(texts: list[str]) -> list[float] | None:
     whole = [text for text in texts if _DIGITS(text)]
     if len(whole) == len(texts) or not all(map(_NUMBER, texts)):
         return None
-    # a long whole number is somebody's, whose every digit counts
-    return None if any(int(float(text)) != int(text) for text in whole) else list(map(float, texts))
+    # a long whole number is somebody's, whose every digit counts; so are 1.1 and 1.10 side by side
+    numbers = list(map(float, texts))
+    finite = all(abs(number) < np.inf or "inf" in text for number, text in zip(numbers, texts, strict=True))
+    exact = all(int(float(text)) == int(text) for text in whole) and len(set(numbers)) == len(set(texts))
+    return numbers if finite and exact else None
 
 
 def _truths(texts: list[str]) -> list[bool] | None:
@@ -206,7 +227,12 @@ def prepare(table: Table, schema: Schema | None, path: Path) -> tuple[Writer, No
     blank = "NA" if len(table.names) == 1 else ""
     lines = [sign.join(_quoted(name) for name in table.names)]
     lines += map(sign.join, zip(*(_written(name, frame[name], blank) for name in table.names), strict=True))
-    raw = "".join(f"{line}\n" for line in lines).encode()
+    try:
+        raw = "".join(f"{line}\n" for line in lines).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{path}: the text {error.object[error.start - 9 : error.end]!r} is no Unicode; mend it"
+        ) from None
 
     def write(whole: Path) -> None:
         whole.write_bytes(gzip.compress(raw, mtime=0) if path.name.lower().endswith(".gz") else raw)

@@ -12,18 +12,18 @@ import numpy as np
 
 from mvrbm.cells import some
 from mvrbm.encoding import count_rows
-from mvrbm.infer.alone import decide
+from mvrbm.infer.alone import Decided, advice, decide
 from mvrbm.infer.column import Column, read_column
 from mvrbm.infer.groups import as_nominal, find_groups, from_set
 from mvrbm.infer.kinds import CannotBeError, as_kind
 from mvrbm.infer.rankings import Group
 from mvrbm.notes import ColumnNotes, Notes
 from mvrbm.tables import Table
-from mvrbm.units import KINDS, Question
+from mvrbm.units import KINDS, Question, question_from_dict
 
 AS_YOU_SAID = "as you said"
 _WORDS = [*(kind.kind for kind in KINDS), "ignore", "weight"]
-_WEIGHT = re.compile(r"(.*[^a-z])?(weights?|wts?|wgt|w8|pweight|weightvec)([^a-z].*)?", re.I)
+_WEIGHT = re.compile(r"(.*[^a-z])?(weights?|wts?|wgt|w8|pweight|weightvec|gewicht)([^a-z].*)?|w", re.I)
 _BODY = re.compile(r"kg|lbs?|body|birth|height|loss|gain|pounds|kilos?|bmi", re.I)
 
 
@@ -35,9 +35,14 @@ class Guess:
     ignore: list[str] = field(default_factory=list)
     weight: str | None = None
     reasons: dict[str, str] = field(default_factory=dict)
+    advice: list[str] = field(default_factory=list)
+    """What to say where the guess is in doubt."""
 
 
-def guess(table: Table, overrule: Mapping[str, Question | str], missing: list[Any], notes: Notes) -> Guess:
+Said = Question | str | Mapping[str, Any]
+
+
+def guess(table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes) -> Guess:
     """Guess the questions of a table."""
     count_rows(table)
     guesser = _Guesser(table, overrule, missing, notes)
@@ -52,7 +57,7 @@ def guess(table: Table, overrule: Mapping[str, Question | str], missing: list[An
 class _Guesser:
     """The state of a guess: which columns are left, and what was decided so far."""
 
-    def __init__(self, table: Table, overrule: Mapping[str, Question | str], missing: list[Any], notes: Notes) -> None:
+    def __init__(self, table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes) -> None:
         self.table = table
         self.overrule = {str(name): said for name, said in overrule.items()}
         for name, said in self.overrule.items():
@@ -67,13 +72,23 @@ class _Guesser:
     def column(self, name: str) -> Column:
         if name not in self.read:
             told = self.notes.columns.get(name, ColumnNotes())
-            self.read[name] = read_column(self.table, name, self.missing, told)
+            codes = [*self.missing, *self._settings(name).get("missing", [])]
+            self.read[name] = read_column(self.table, name, codes, told)
         return self.read[name]
+
+    def _settings(self, name: str) -> dict[str, Any]:
+        """List the settings that were given for a column or a question, besides its kind."""
+        said = self.overrule.get(name)
+        return {key: value for key, value in said.items() if key != "kind"} if isinstance(said, Mapping) else {}
 
     def columns(self) -> list[Column]:
         return [self.column(name) for name in self.left]
 
     def ask(self, question: Question, reason: str) -> None:
+        settings = self._settings(question.name)
+        if settings:
+            question = question_from_dict({**question.to_dict(), **settings})
+            reason = f"{AS_YOU_SAID}; {reason}" if reason != AS_YOU_SAID else reason
         self.guess.questions.append(question)
         self.guess.reasons[question.name] = reason
         for name in question.columns:
@@ -102,6 +117,11 @@ class _Guesser:
         for name, said in self.overrule.items():
             if isinstance(said, str) and name in self.table:
                 self._take_word(name, said)
+            if isinstance(said, Mapping) and name in self.table:
+                if "kind" in said:
+                    self._take_word(name, said["kind"])
+                else:
+                    self.take_column(self.column(name))
 
     def _take_question(self, name: str, question: Question) -> None:
         for column in question.columns:
@@ -109,6 +129,10 @@ class _Guesser:
                 self.table.cells(column, f"overrule {name!r}")  # its error says what is wrong
         if name in self.table and name != question.name and name not in question.columns:
             raise ValueError(f"overrule {name!r}: {question!r} does not read the column {name!r}; name what it reads")
+        if not question.missing and self.missing:
+            read = [self.column(column) for column in question.columns]
+            codes = [code for column in read for code in column.missing if code not in (question.values or ())]
+            question = question_from_dict({**question.to_dict(), "missing": list(dict.fromkeys(codes))})
         self.ask(question, AS_YOU_SAID)
 
     def _take_word(self, name: str, word: str) -> None:
@@ -135,8 +159,10 @@ class _Guesser:
         """Take the column that looks like the weight of each row; more of them are set aside."""
         for column in self.columns():
             if _is_weight(column) and not self._is_body(column):
-                if self.guess.weight is None:
-                    self.weigh(column.name, "positive numbers in every row, named like a weight")
+                if column.n_answered < column.n_rows:
+                    self.ignore(column.name, "named like a weight, but blank in some rows")
+                elif self.guess.weight is None:
+                    self.weigh(column.name, "numbers in every row, named like a weight")
                 else:
                     self.ignore(column.name, f"a second weight, beside {self.guess.weight!r}")
 
@@ -166,13 +192,14 @@ class _Guesser:
             self.take_group(group)
         known = [*self.table.names, *self.groups]
         for name, said in self.overrule.items():
-            if name not in known and isinstance(said, str):
+            if name not in known and not isinstance(said, Question):
                 raise ValueError(f"overrule {name!r}: {_no_such(name, known)}")
 
     def take_group(self, group: Group) -> None:
         question = group.question
         self.groups.append(question.name)
         said = self.overrule.get(question.name)
+        said = said.get("kind") if isinstance(said, Mapping) else said
         if said is None or said == question.kind:
             self.ask(question, group.reason if said is None else AS_YOU_SAID)
             return
@@ -189,7 +216,10 @@ class _Guesser:
             self.take_column(column)
 
     def take_column(self, column: Column, more: str = "") -> None:
-        decided = decide(column)
+        try:
+            decided = decide(column)
+        except ValueError as error:  # cells that no kind of question can have
+            decided = Decided(None, str(error))
         if decided.question is None:
             self.ignore(column.name, decided.reason + more)
         else:
@@ -207,10 +237,13 @@ class _Guesser:
         place = {name: number for number, name in enumerate(self.table.names)}
         guess.questions.sort(key=lambda question: min(place[name] for name in question.columns))
         guess.ignore.sort(key=lambda name: place[name])
+        guess.advice = advice([self.read[q.name] for q in guess.questions if q.name in self.read])
         return guess
 
 
 def _check_said(name: str, said: object) -> None:
+    if isinstance(said, Mapping):
+        said = said.get("kind", _WORDS[0])
     if isinstance(said, Question) or said in _WORDS:
         return
     near = difflib.get_close_matches(str(said), _WORDS, n=1)
@@ -220,6 +253,7 @@ def _check_said(name: str, said: object) -> None:
 
 def _no_such(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    near = near or [other for other in known if name.lower() in other.lower()][:3]
     instead = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {some(known, 10)}"
     return f"there is no such column, nor a question of several columns; {instead}"
 
@@ -227,5 +261,5 @@ def _no_such(name: str, known: list[str]) -> str:
 def _is_weight(column: Column) -> bool:
     if column.trouble or column.numbers is None or column.texts or not _WEIGHT.fullmatch(column.name):
         return False
-    answered = column.n_answered == column.n_rows and column.n_different > 1
-    return answered and not column.whole and bool((column.numbers > 0).all())
+    varied = column.n_different > 1 and not column.whole
+    return varied and bool((column.numbers >= 0).all() and (column.numbers > 0).any())

@@ -23,7 +23,7 @@ from mvrbm.infer.kinds import (
     outlying,
     separator_of,
 )
-from mvrbm.infer.scales import no_answer
+from mvrbm.infer.scales import known_order, no_answer
 from mvrbm.units import Categorical, Ordinal, Question
 
 _SCALE = range(3, 12)
@@ -32,6 +32,13 @@ _SCALE = range(3, 12)
 _ID = re.compile(
     r"(.*[^a-z])?(id|uuid|guid)([^a-z].*)?|(resp|respondent|case|user|person|subject|participant|response|record)id"
 )
+
+_CATEGORIES = re.compile(
+    r"(.*[^a-z])?(zip|zipcode|postcode|postal|region|state|county|district|province|country|occupation|job|industry"
+    r"|interviewer|cluster|psu|strata|stratum|party|religion|brand|fips|code)([^a-z].*)?"
+)
+"""What is numbered for want of a name."""
+_TIMES = re.compile(r"(.*[^a-z])?(year|wave|round|cohort|grade|semester|quarter)([^a-z].*)?")
 
 
 @dataclass
@@ -90,15 +97,26 @@ def _decide_numbers(column: Column) -> Decided:
     levels = levels_of(column)
     measure = column.notes.measure
     labelled = bool(levels) and all(value in labels_of(column) for value in column.values)
+    words = [word for code, word in labels_of(column).items() if code in levels and not no_answer(word)]
+    scale = len(levels) in _SCALE and (not labelled or known_order(words) is not None)
     said = f"the file says {measure}; " if measure else ""
-    if measure == "nominal" or (not measure and labelled and len(levels) not in _SCALE):
+    if measure == "nominal" or (not measure and labelled and not scale):
         if not levels or len(levels) > MOST_TEXTS:
             return Decided(None, f"{said}too many different numbers for categories, {column.n_different}")
         reason = f"{said}{len(levels)} numbers" + (", each with a label" if labelled else "")
         return Decided(of_two_or(Categorical, column, levels), reason + _hint(column))
     if len(levels) == 2:
         return Decided(of_two_or(Ordinal, column, levels), f"{said}two values" + _hint(column))
-    if labelled or (measure == "ordinal" and 0 < len(levels) <= MOST_LEVELS) or (not measure and _is_scale(levels)):
+    if not measure and not labelled and column.whole and named(column.name, _CATEGORIES) and 2 < len(levels) <= 60:
+        question = of_two_or(Categorical, column, levels)
+        return Decided(
+            question, f"{len(levels)} whole numbers, but its name is one that categories have" + _hint(column)
+        )
+    if (
+        labelled
+        or (measure == "ordinal" and 0 < len(levels) <= MOST_LEVELS)
+        or (not measure and _is_scale(levels, column.name))
+    ):
         what = "whole numbers" if column.whole else "numbers"
         reason = f"{said}{len(levels)} {what}, {_span(column)}" + (", each with a label" if labelled else "")
         return Decided(of_two_or(Ordinal, column, levels), reason + _hint(column))
@@ -146,22 +164,22 @@ def _decide_parts(column: Column) -> Decided | None:
 def _are_ids(column: Column) -> bool:
     if not column.all_different or (column.numbers is not None and not column.whole):
         return False
-    if named_id(column.name):
+    if named(column.name, _ID):
         return True
     if column.numbers is None:
         return column.n_answered > 20
-    # A few dozen incomes can all be different; ids go up, or leave few numbers out, or there are very many.
+    # A few hundred incomes can all be different; ids go up or down, or leave few numbers out, or are very large.
     dense = float(np.ptp(column.numbers)) < 2 * column.n_answered
-    return column.n_answered > 20 and (column.rising or dense or column.n_answered > 100)
+    return column.n_answered > 20 and (column.rising or dense or float(column.numbers.min()) >= 1e6)
 
 
-def named_id(name: str) -> bool:
-    """Tell whether a name is one that ids have.
+def named(name: str, pattern: re.Pattern[str]) -> bool:
+    """Tell whether a name, in lower case and with its words apart, is of a sort.
 
-    >>> named_id("RespId"), named_id("user_id"), named_id("paid")
-    (True, True, False)
+    >>> named("RespId", _ID), named("user_id", _ID), named("paid", _ID), named("ZipCode", _CATEGORIES)
+    (True, True, False, True)
     """
-    return bool(_ID.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
+    return bool(pattern.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
 
 
 def _too_many_texts(column: Column) -> str:
@@ -177,7 +195,7 @@ def _too_many_texts(column: Column) -> str:
     return f"too many different texts, {different} (more than {MOST_TEXTS})" if different > MOST_TEXTS else ""
 
 
-def _is_scale(levels: Sequence[Value]) -> bool:
+def _is_scale(levels: Sequence[Value], name: str) -> bool:
     if len(levels) not in _SCALE:
         return False
     numbers = sorted(float(value) for value in levels)
@@ -185,11 +203,52 @@ def _is_scale(levels: Sequence[Value]) -> bool:
     rest = [number for number in numbers if number not in apart]
     if len(set(numbers)) < len(numbers) or any(number % 1 for number in numbers):
         return False
-    return rest[-1] - rest[0] <= 10 and rest[0] >= -10 and rest[-1] <= 15
+    return (rest[-1] - rest[0] <= 10 and rest[0] >= -10 and rest[-1] <= 15) or named(name, _TIMES)
 
 
 def _hint(column: Column) -> str:
-    """Point to answers that look like codes for no answer."""
+    """Point to answers that look like codes for no answer, and to codes for no answer that look like answers."""
+    codes = suspects(column)
+    said = f"; {some(codes)} {'looks' if len(codes) == 1 else 'look'} like 'no answer'" if codes else ""
+    within = _within(column)
+    return said + (f"; {some(within)} taken as blank, within the other numbers" if within else "")
+
+
+def _within(column: Column) -> list[Value]:
+    """Find codes for no answer that lie among the levels of a scale."""
+    if column.numbers is None or not column.whole or not 2 < column.n_different <= max(_SCALE):
+        return []
+    low, high = column.numbers.min(), column.numbers.max()
+    told = column.notes.missing
+    return [code for code in column.missing if not isinstance(code, str) and low < code < high and code not in told]
+
+
+def advice(columns: Sequence[Column]) -> list[str]:
+    """Say what to do about codes that look like no answer, each once."""
+    where: dict[Value, list[str]] = {}
+    for column in columns:
+        for code in suspects(column):
+            where.setdefault(code, []).append(column.name)
+    said = [
+        f"{code!r} looks like 'no answer' in {len(names)} columns: say missing=[{code!r}]"
+        for code, names in where.items()
+        if len(names) > 3
+    ]
+    few: dict[str, list[Value]] = {}
+    for code, names in where.items():
+        for name in names if len(names) <= 3 else ():
+            few.setdefault(name, []).append(code)
+    said += [
+        f"{some(codes)} may mean 'no answer': say overrule={{{name!r}: {{'missing': {codes!r}}}}}"
+        for name, codes in few.items()
+    ]
+    within = {column.name: _within(column) for column in columns}
+    said += [f"{some(codes)} counts as blank in {name!r}: is it no answer?" for name, codes in within.items() if codes]
+    return said
+
+
+def suspects(column: Column) -> list[Value]:
+    """List the answers that look like codes for no answer."""
     labels = labels_of(column)
     codes: list[Value] = [value for value in column.values if isinstance(value, str) and no_answer(value)]
     codes += [value for value in column.values if value not in codes and no_answer(labels.get(value, ""))]
@@ -197,10 +256,10 @@ def _hint(column: Column) -> str:
         apart = outlying(column.numbers.tolist())
         numbers = zip(column.values, column.numbers.tolist(), strict=True) if column.values else ((n, n) for n in apart)
         codes += [plain(value) for value, number in numbers if number in apart and value not in codes]
-    if not codes:
-        return ""
-    verb = "looks like a code" if len(codes) == 1 else "look like codes"
-    return f"; {some(codes)} {verb} for 'no answer': say missing=[{', '.join(map(repr, codes[:8]))}]"
+        most = plain(float(column.numbers.max()))
+        if re.fullmatch(r"9+[89]", str(most)) and column.n_most > max(2, 3 * column.n_answered / column.n_different):
+            codes += [most] if most not in codes else []
+    return codes
 
 
 def _span(column: Column) -> str:

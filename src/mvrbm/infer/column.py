@@ -55,7 +55,9 @@ class Column:
     lists: bool = False
     """Whether a cell holds several answers; `values` are then their elements."""
     rising: bool = False
-    """Whether the numbers go up from row to row."""
+    """Whether the numbers go up, or down, from row to row."""
+    n_most: int = 0
+    """How often the largest number is given."""
     handle: str = ""
     """The name by which its neighbours are told, where that is another."""
     trouble: str = ""
@@ -118,7 +120,9 @@ def _take_numbers(column: Column, cells: Cells, codes: Sequence[Value]) -> None:
     if column.n_different <= MANY:
         kind = bool if cells.dtype.kind == "b" else plain
         column.values = [kind(number) for number in found[kept].tolist()]
-    column.rising = column.all_different and bool((np.diff(every[known]) > 0).all())
+    steps = np.diff(every[known]) if column.all_different else np.zeros(1)
+    column.rising = bool((steps > 0).all() or (steps < 0).all())
+    column.n_most = int((every[known] == every[known].max(initial=-np.inf)).sum())
     _check_size(column)
 
 

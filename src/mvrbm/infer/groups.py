@@ -98,9 +98,7 @@ def _make_ticks(stem: str, run: Sequence[Column], names: Container[str], taken: 
     texts = all(isinstance(tick, str) and tick not in _NOUGHTS_AND_ONES for tick in given)
     telling = given if texts and len(set(given)) == len(run) else None
     options = options_of(run, stem, [str(tick) for tick in telling] if telling else None)
-    ticked = None
-    if not texts and any(tick is not True and tick != 1 for tick in given):
-        ticked = {option: given[0] if tick is None else tick for option, tick in zip(options, ticks, strict=True)}
+    ticked = {option: given[0] if tick is None else tick for option, tick in zip(options, ticks, strict=True)}
     shown = some(dict.fromkeys(given), 3)
     reason = f"columns that hold {shown} or nothing, with the shared stem {stem!r}"
     return Group(_multicategorical(stem, options, run, names, taken, ticked=ticked), reason)
@@ -167,7 +165,7 @@ def from_set(told: ChoiceSet, columns: Sequence[Column], names: Container[str], 
         return f"set {name!r} counts the value {told.counted!r}, which its columns do not hold"
     others = sorted(values - chosen, key=str)
     coded: dict[str, Any] = {}
-    if not (chosen <= _NOUGHTS_AND_ONES - _NOUGHTS and _NOUGHTS.issuperset(others)):
+    if not others or not (chosen <= _NOUGHTS_AND_ONES - _NOUGHTS and _NOUGHTS.issuperset(others)):
         coded = {"ticked": next(iter(chosen)), "unticked": others}
     labels = columns[0].notes.labels if all(c.notes.labels == columns[0].notes.labels for c in columns) else {}
     told_of_it = {"label": told.label, "labels": labels or None, **coded}

@@ -23,7 +23,7 @@ _SCALES = [
         " < once a day|daily|every day < several times a day|multiple times a day",
         "awful|terrible|very poor|very bad < poor|bad < below average < fair|average|ok|okay|acceptable|so-so"
         " < above average < good < very good < excellent|outstanding",
-        "none < very low < low < below average < medium|moderate|middle|average|intermediate|normal"
+        "none < very low < low < below average < medium|mid|moderate|middle|average|intermediate|normal"
         " < above average < high < very high",
         "not at all < several days < more than half the days < nearly every day",
         "much lower|a lot lower < lower < somewhat lower|slightly lower < about the same|the same|same"
@@ -167,7 +167,11 @@ def known_order(texts: Sequence[str]) -> tuple[list[str], str] | None:
     (['18-29', '30-60', '> 60'], 'ranges of numbers')
     >>> known_order(["red", "green", "blue"])
     """
-    for ordered, what in ((_by_words, "a known scale"), (_by_ranges, "ranges of numbers"), (_by_marks, "numbered")):
+    for ordered, what in (
+        (_by_words, "a known scale"),
+        (_by_ranges, "ranges of numbers"),
+        (_by_marks, "their numbers"),
+    ):
         found = ordered(texts)
         if found:
             return found, what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,11 +19,14 @@ KINDS = (Binary, Categorical, Multicategorical, Continuous, Ordinal, Ranking)
 
 def question_from_dict(data: Mapping[str, Any]) -> Question:
     """Rebuild the question, of any kind, that `Question.to_dict` wrote."""
-    for kind in KINDS:
-        if kind.kind == data.get("kind"):
-            return kind.from_dict(data)
-    kinds = ", ".join(kind.kind for kind in KINDS)
-    raise ValueError(f"question {data.get('name')!r}: unknown kind {data.get('kind')!r}; the kinds are {kinds}")
+    kinds = {kind.kind: kind for kind in KINDS}
+    given = str(data.get("kind")).lower()
+    if given in kinds:
+        return kinds[given].from_dict({**data, "kind": given})
+    near = difflib.get_close_matches(given, kinds, n=1)
+    instead = f"did you mean {near[0]!r}?" if near else f"the kinds are {', '.join(kinds)}"
+    wrong = f"unknown kind {data['kind']!r}" if "kind" in data else "it has no kind (kind: ...)"
+    raise ValueError(f"question {data.get('name')!r}: {wrong}; {instead}")
 
 
 __all__ = [

@@ -55,6 +55,8 @@ class Continuous(Question):
         self.sigma = self._positive_or_learn("sigma", sigma)
         if not self.least_number < self.most_number:
             raise self._error(f"low must be below high, not low={low!r}, high={high!r}")
+        if self.integer and np.ceil(self.least_number) > np.floor(self.most_number):
+            raise self._error(f"no whole number lies between low={low!r} and high={high!r}; drop integer or move them")
 
     @property
     def n_values(self) -> int:
@@ -81,10 +83,16 @@ class Continuous(Question):
         """The upper bound, or infinity."""
         return np.inf if self.high is None else float(self.high)
 
-    def _bound(self, setting: str, given: object) -> float | None:
-        if given is not None and (isinstance(given, bool) or not isinstance(given, (int, float, np.number))):
+    def _bound(self, setting: str, given: Any) -> float | None:
+        if given is None or (isinstance(given, float) and given == (np.inf if setting == "high" else -np.inf)):
+            return None
+        if isinstance(given, bool) or not isinstance(given, (int, float, np.number)):
             raise self._error(f"{setting} must be a number, not {given!r}")
-        return None if given is None else plain(given)
+        size: Any = abs(given)
+        if not size <= 1e300:
+            raise self._error(f"{setting} must be a number of a sensible size, not {given!r}")
+        bound: float = plain(given)
+        return bound
 
     @property
     def described(self) -> str:

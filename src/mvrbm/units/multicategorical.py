@@ -67,7 +67,7 @@ class Multicategorical(Question):
     def __init__(
         self,
         name: str,
-        columns: Mapping[Any, str] | None = None,
+        columns: Mapping[Any, str] | Iterable[str] | None = None,
         *,
         column: str | None = None,
         separator: str | None = ";",
@@ -82,7 +82,7 @@ class Multicategorical(Question):
         labels: Mapping[Any, str] | None = None,
     ) -> None:
         super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
-        if (columns is None) == (column is None) or (columns is not None and not isinstance(columns, Mapping)):
+        if (columns is None) == (column is None):
             raise self._error("give either columns={option: column} or column=... (one text column)")
         if columns is not None and values is not None:
             raise self._error("the options of columns={option: column} are its values; leave values=[...] out")
@@ -92,11 +92,13 @@ class Multicategorical(Question):
             raise self._error(f'empty must be None, "blank" or (with allow_empty=True) "none"; not {told}')
         if separator is not None and (not isinstance(separator, str) or not separator):
             raise self._error(f"separator must be a text, or None for lists, not {separator!r}")
-        self.by_option = None if columns is None else {plain(o): self._column("columns", c) for o, c in columns.items()}
+        self.by_option = self._columns("columns", columns)
         self.column = None if column is None else self._column("column", column)
         self.separator = separator
         options = values if self.by_option is None else self.by_option
-        self.values = None if options is None else self._checked(list(options) if columns is not None else options)
+        self.values = (
+            None if options is None else self._checked(options if self.by_option is None else list(self.by_option))
+        )
         if column is not None and separator is not None:
             self._check_texts(self.values or (), separator)
         self.ticked = self._ticks_given(ticked)
@@ -104,6 +106,9 @@ class Multicategorical(Question):
         if self.by_option is None and (ticked is not None or self.unticked):
             raise self._error("ticked and unticked go with columns={option: column}")
         self.empty = empty
+        for code in [*self.unticked, *(self.ticked or {}).values()]:
+            if code in self.missing or (code in self.unticked and code in (self.ticked or {}).values()):
+                raise self._error(f"{code!r} is told to be two of ticked, unticked and missing; keep one")
 
     def _ticks_given(self, ticked: Mapping[Any, Value] | Value | None) -> dict[Value, Value] | None:
         if ticked is None:
@@ -194,11 +199,11 @@ class Multicategorical(Question):
         return book | dict.fromkeys(codebook(self.unticked), 0) | codebook((), self.missing)
 
     def _encode_options(self, columns: Columns, unseen: str) -> Cells:
-        ticks = self._ticks(columns)
+        ticks = self.ticked
         block = np.empty((len(columns[self.columns[0]]), self.n_codes), dtype=np.int32)
         for place, (option, column) in enumerate(self._options):
             codes = match(columns[column], self._option_book(option, ticks))
-            tick = f"is not its tick {ticks[option]!r}" if ticks else "is neither 0 nor 1"
+            tick = f"is not its tick {ticks[option]!r}" if ticks else "is neither 0 nor 1, nor told by ticked=..."
             way_out = f'{tick}; recode it, list it in unticked=[...] or missing=[...] or set unseen="missing"'
             self._settle(codes == UNSEEN, columns[column], column, unseen, way_out)
             block[:, place] = np.where(codes == UNSEEN, BLANK, codes)
@@ -251,7 +256,7 @@ class Multicategorical(Question):
         code = self.missing[0] if self.empty == "none" and self.missing else None
         if self.by_option is None:
             rows, places = distinct_rows(block)
-            if self.separator is None:
+            if self.separator is None or (like and are_lists(like[self.columns[0]])):
                 return {self.columns[0]: lookup(places, [self._list_cell(row, code, like) for row in rows])}
             return {self.columns[0]: lookup(places, [self._text(row, code) for row in rows])}
         written = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.cells import CellError, Cells, Value, factorize, match, plain, some
+from mvrbm.cells import CellError, Cells, Value, factorize, is_blank, match, plain, some
 
 if TYPE_CHECKING:
     from mvrbm.units.block import Block
@@ -49,13 +49,18 @@ class Question(ABC):
         if not isinstance(name, str) or not name:
             raise ValueError(f"a question's name must be a text that is not empty, not {name!r}")
         self.name = name
-        self.missing = [plain(value) for value in self._list("missing", missing)]
+        codes = [missing] if isinstance(missing, (str, int, float)) else missing
+        self.missing = [plain(code) for code in self._list("missing", codes) if not is_blank(code)]
+        self._refuse_odd("missing", self.missing)
         if asked_if is not None and (not isinstance(asked_if, Mapping) or not asked_if):
             raise self._error(f"asked_if must look like {{'other question': 'its value'}}, not {asked_if!r}")
         self.asked_if = plain(asked_if)
+        for wanted in (self.asked_if or {}).values():
+            self._refuse_odd("asked_if", wanted if isinstance(wanted, list) else [wanted])
         self.label = str(label)
         if labels is not None and not isinstance(labels, Mapping):
             raise self._error(f"labels must look like {{value: 'what it stands for'}}, not {labels!r}")
+        self._refuse_odd("labels", labels or ())
         self.labels = {plain(value): str(text) for value, text in (labels or {}).items()} or None
 
     @property
@@ -146,7 +151,9 @@ class Question(ABC):
         unknown = [key for key in given if key not in takes]
         if unknown or "name" not in given or data.get("kind", cls.kind) != cls.kind:
             wrong = f"unknown setting {unknown[0]!r}" if unknown else "a wrong kind or no name"
-            raise ValueError(f"question {given.get('name')!r}: {wrong}; a {cls.kind} question takes {', '.join(takes)}")
+            near = difflib.get_close_matches(str(unknown[0]), takes, n=1) if unknown else []
+            instead = f"did you mean {near[0]!r}?" if near else f"a {cls.kind} question takes {', '.join(takes)}"
+            raise ValueError(f"question {given.get('name')!r}: {wrong}; {instead}")
         return cls(**given)
 
     @contextmanager
@@ -180,9 +187,14 @@ class Question(ABC):
         where = f"row {row}" if column == self.name else f"row {row}, column {column!r}"
         return self._error(f"value {plain(value)!r} ({where}) {what}")
 
+    def _refuse_odd(self, setting: str, values: Iterable[Any]) -> None:
+        for value in values:
+            if not isinstance(plain(value), Value):
+                raise self._error(f"{setting} can hold texts and numbers, not {value!r}")
+
     def _list(self, setting: str, given: Iterable[Any]) -> list[Any]:
         if isinstance(given, (str, set, frozenset, Mapping)) or not isinstance(given, Iterable):
-            raise self._error(f"{setting} must be a list, in its order, not {given!r}")
+            raise self._error(f"{setting} must be a list such as [a, b], not {given!r}")
         return list(given)
 
     def _checked(self, values: Iterable[Any]) -> list[Value]:
@@ -207,6 +219,9 @@ class Question(ABC):
         values = list(found)
         if not values:
             raise self._error("the table holds no answer to learn its values from; give values=[...] or leave it out")
+        for value in values:
+            if not isinstance(value, Value):
+                raise self._cell_error(value, *self._find(value, columns), "is neither a text nor a number; recode it")
         texts = [value for value in values if isinstance(value, str)]
         if len(texts) not in (0, len(values)):
             number = next(value for value in values if not isinstance(value, str))
@@ -240,10 +255,8 @@ class Question(ABC):
     def _warn_unseen(self, n: int, value: object, row: int, column: str) -> None:
         where = "" if column == self.name else f" of column {column!r}"
         cells = "1 cell" if n == 1 else f"{n} cells"
-        said = (
-            f"question {self.name!r}: {cells}{where} not allowed and taken as blank, first {plain(value)!r} (row {row})"
-        )
-        warnings.warn(said, UserWarning, stacklevel=2)
+        said = f"{cells}{where} not allowed and taken as blank, the first is {plain(value)!r} (row {row})"
+        warnings.warn(f"question {self.name!r}: {said}", UserWarning, stacklevel=2)
 
     def _check_texts(self, values: Iterable[Value], *signs: str) -> None:
         """Make sure that a cell of values joined by the signs can be taken apart again."""
@@ -283,12 +296,12 @@ class Question(ABC):
 
     def _not_among(self, value: Any) -> str:
         """Say that a value is not known, which are, and what to do."""
-        values = self.known_values
+        values = [*self.known_values, *(self.labels or {}).values()]
         what = f'is not among its {self.n_values} values; add it to the schema or set unseen="missing"'
         what += ", or list it in missing=[...] if it means blank"
         alike = [known for known in values if str(known).strip().lower() == str(value).strip().lower()]
         near = alike or difflib.get_close_matches(str(value), [str(known) for known in values], n=1, cutoff=0.8)
-        mean = f"did you mean {near[0]!r}?" if near else f"they are {some(values)}"
+        mean = f"did you mean {near[0]!r}?" if near else f"they are {self.described}"
         return f"{what}; {mean}"
 
     def _column(self, setting: str, name: object) -> str:
@@ -299,16 +312,26 @@ class Question(ABC):
 
     def _flag(self, setting: str, given: object) -> bool:
         """Take true or false, which a file has as a text."""
-        word = str(given).lower()
-        if word not in ("true", "false"):
+        flags = {"true": True, "yes": True, "false": False, "no": False}
+        if str(given).lower() not in flags:
             raise self._error(f"{setting} must be true or false, not {given!r}")
-        return word == "true"
+        return flags[str(given).lower()]
+
+    def _columns(self, setting: str, given: object) -> dict[Value, str] | None:
+        """Take {option: column}, or a list of columns whose names are the options."""
+        if given is None:
+            return None
+        if isinstance(given, (list, tuple)):
+            given = {str(column): column for column in given}
+        if not isinstance(given, Mapping):
+            raise self._error(f"{setting} must look like {{option: column}}, not {given!r}")
+        return {plain(option): self._column(setting, column) for option, column in given.items()}
 
     def _positive_or_learn(self, setting: str, given: float | str | None) -> float | str | None:
         number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if given not in (None, "learn") and not (number and 0 < float(given) < np.inf):
             raise self._error(f'{setting} must be None, "learn" or a positive number, not {given!r}')
-        return given
+        return given if isinstance(given, str) else plain(given)
 
 
 class WrongPartError(Exception):

@@ -21,7 +21,6 @@ from mvrbm.cells import (
     distinct_rows,
     lookup,
     match,
-    plain,
     read,
     spelling,
     split,
@@ -62,7 +61,7 @@ class Ranking(Question):
         self,
         name: str,
         *,
-        ranks: Mapping[Any, str] | None = None,
+        ranks: Mapping[Any, str] | Iterable[str] | None = None,
         choices: Iterable[str] | None = None,
         column: str | None = None,
         separator: str = ">",
@@ -76,13 +75,11 @@ class Ranking(Question):
         super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
         if sum(form is not None for form in (ranks, choices, column)) != 1:
             raise self._error("give one of ranks={item: column}, choices=[columns] and column=... (one text column)")
-        if ranks is not None and not isinstance(ranks, Mapping):
-            raise self._error(f"ranks must look like {{item: column}}, not {ranks!r}")
         if ranks is not None and values is not None:
             raise self._error("the items of ranks={item: column} are its values; leave values=[...] out")
         if not isinstance(separator, str) or not separator or TIE in separator:
             raise self._error(f"separator must be a text without {TIE!r}, not {separator!r}")
-        self.ranks = None if ranks is None else {plain(item): self._column("ranks", c) for item, c in ranks.items()}
+        self.ranks = self._columns("ranks", ranks)
         self.choices = None if choices is None else [self._column("choices", c) for c in self._list("choices", choices)]
         self.column = None if column is None else self._column("column", column)
         self.separator = separator
@@ -199,9 +196,18 @@ class Ranking(Question):
             for number, column in enumerate(self.columns, start=1):
                 values = spelling(like[column], self._book, self.known_values) if like else self.known_values
                 written[column] = self._choice(place == number, values)
-            return written
+            return self._keep_gaps(written, like) if like else written
         rows, where = distinct_rows(np.nan_to_num(place).astype(np.int64))
         return {self.columns[0]: lookup(where, [self._text(row) for row in rows])}
+
+    def _keep_gaps(self, written: dict[str, Cells], like: Columns) -> dict[str, Cells]:
+        """Leave choices alone where someone named a second one and no first: to move it up would name it twice."""
+        given = np.stack([match(like[column], self._book) >= 0 for column in written], axis=1)
+        gaps = (np.diff(given.astype(np.int8), axis=1) > 0).any(axis=1)
+        for place, column in enumerate(written):
+            own = np.array(like[column], dtype=object)
+            written[column][gaps] = np.where(given[gaps, place], own[gaps], np.array(None))
+        return written
 
     def _choice(self, here: Cells, values: Sequence[Value]) -> Cells:
         """Find the item that stands alone at a place; items that tie were not chosen."""
