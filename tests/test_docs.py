@@ -30,6 +30,11 @@ def test_the_page_on_tables_runs(tmp_path, monkeypatch):
     assert write_table(pd.DataFrame(answers), "survey.sav", given) == [Path("survey.sav")]
     assert run("docs/tables.md")["schema"] == Schema.from_yaml("survey.schema.yaml")
     assert Path("copy.sav").exists()
+    (shown,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/tables.md").read_text(), re.DOTALL)
+    Path("shown.yaml").write_text(shown)
+    schema = Schema.from_yaml("shown.yaml")
+    assert [question.kind for question in schema][-1] == "ranking"
+    assert schema["seen_any"].values == ["no", "yes"]
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):

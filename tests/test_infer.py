@@ -743,3 +743,78 @@ def test_any_table(frame, missing, random):
     alone = {q.name: q for q in schema if q.columns == [q.name]}
     for question in other:
         assert question.name not in alone or question == alone[question.name]
+
+
+# ------------------------------------------------------------------------------------------- what a person knows better
+
+NPS = pd.DataFrame({"nps": over(range(11)), "q7": over([1, 2, 3, 99]), "yn": over([1, 2, 9]), "x": over([1.5, 2.5])})
+
+
+def test_settings_of_one_question_leave_the_others_alone():
+    schema = infer(NPS, overrule={"q7": {"missing": [99]}, "yn": {"kind": "categorical", "label": "Yes or no?"}})
+    assert schema["q7"] == Ordinal("q7", [1, 2, 3], missing=[99])
+    assert schema["yn"] == Categorical("yn", [1, 2, 9], label="Yes or no?")
+    assert schema["nps"] == Ordinal("nps", list(range(11)))
+    assert schema.reasons["q7"].startswith("as you said; 3 whole numbers")
+    with pytest.raises(ValueError, match="question 'q7': unknown setting 'mising'; did you mean 'missing'"):
+        infer(NPS, overrule={"q7": {"mising": [99]}})
+    with pytest.raises(TypeError, match="overrule must look like"):
+        infer(NPS, overrule=["q7"])
+
+
+def test_a_question_that_is_given_takes_the_codes_for_all():
+    schema = infer(NPS, overrule={"q7": Ordinal("q7", [1, 2, 3])}, missing=[99])
+    assert schema["q7"] == Ordinal("q7", [1, 2, 3], missing=[99])
+
+
+def test_advice_says_once_what_is_in_doubt():
+    frame = pd.DataFrame({f"item{n}a": over([1, 2, 3, 4, -1]) for n in range(5)})
+    schema = infer(frame.assign(q7=over([1, 2, 3, 99])))
+    assert schema.advice == [
+        "-1 looks like 'no answer' in 5 columns: say missing=[-1]",
+        "99 may mean 'no answer': say overrule={'q7': {'missing': [99]}}",
+    ]
+    assert str(schema).endswith("\n".join(schema.advice))
+    within = infer(NPS, missing=[8])
+    assert "8 taken as blank, within the other numbers" in within.reasons["nps"]
+    assert "8 counts as blank in 'nps': is it no answer?" in within.advice
+
+
+def test_a_code_that_is_large_and_frequent_is_noticed():
+    incomes = [2500 + 137 * n for n in range(N - 6)] + [99999] * 6
+    schema = infer(pd.DataFrame({"income": incomes, "a": over([1, 2])}))
+    assert schema["income"].kind == "continuous"
+    assert "99999 looks like 'no answer'" in schema.reasons["income"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "labels", "kind"),
+    [
+        ("party", [1, 2, 3], {1: "Red", 2: "Blue", 3: "Green"}, "categorical"),
+        ("agree", [1, 2, 3], {1: "disagree", 2: "neither agree nor disagree", 3: "agree"}, "ordinal"),
+        ("region", list(range(1, 17)), {}, "categorical"),
+        ("state_fips", list(range(1, 40)), {}, "categorical"),
+        ("year", [2018, 2020, 2022], {}, "ordinal"),
+        ("income", [(7919 * n) % 89_000 for n in range(1, N + 1)], {}, "continuous"),
+    ],
+)
+def test_names_and_labels_tell_kinds(name, cells, labels, kind):
+    frame = pd.DataFrame({name: over(cells), "z": over([1.5, 2.5])})
+    assert infer(frame, notes=Notes({name: ColumnNotes(labels=labels)}))[name].kind == kind
+
+
+def test_a_weight_with_blanks_is_set_aside():
+    schema = infer(pd.DataFrame({"w": over([0.5, None, 1.5]), "a": over([1, 2])}))
+    assert schema.weight is None
+    assert schema.reasons["w"] == "named like a weight, but blank in some rows"
+    assert infer(pd.DataFrame({"w": over([0.5, 0.0, 1.5]), "a": over([1, 2])})).weight == "w"
+
+
+def test_a_group_ends_where_the_stem_does():
+    schema = infer(pd.DataFrame(GROUPS["0/1"][0] | {"smokes": over([0, 1])}))
+    assert schema.names == ["q5", "smokes"]
+
+
+def test_the_order_of_categories_is_kept():
+    cells = pd.Categorical(over(["low", "zero", "high"]), ["zero", "low", "high"], ordered=True)
+    assert infer(pd.DataFrame({"x": cells}))["x"].values == ["zero", "low", "high"]
