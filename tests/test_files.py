@@ -367,6 +367,8 @@ def test_texts_that_would_become_one_number_stay_texts(tmp_path: Path) -> None:
     for text, cells in (("1.1\n1.10\n", ["1.1", "1.10"]), ("1.5e400\n2.5\n", ["1.5e400", "2.5"])):
         path.write_text(f"q\n{text}")
         assert read_notes(path)[0]["q"].tolist() == cells
+    path.write_text("q\n0.0\n-0.0\n")
+    assert read_notes(path)[0]["q"].tolist() == [0.0, -0.0]
     path.write_text("q,r\n" + "x" * 200_000 + ",1\n")
     assert len(read_notes(path)[0]["q"][0]) == 200_000
 

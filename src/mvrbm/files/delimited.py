@@ -210,7 +210,7 @@ def _numbers(texts: list[str]) -> list[float] | None:
     # a long whole number is somebody's, whose every digit counts; so are 1.1 and 1.10 side by side
     numbers = list(map(float, texts))
     finite = all(abs(number) < np.inf or "inf" in text for number, text in zip(numbers, texts, strict=True))
-    exact = all(int(float(text)) == int(text) for text in whole) and len(set(numbers)) == len(set(texts))
+    exact = all(int(float(text)) == int(text) for text in whole) and len(set(map(repr, numbers))) == len(set(texts))
     return numbers if finite and exact else None
 
 
