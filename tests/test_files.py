@@ -20,10 +20,11 @@ import polars as pl
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
+from examples import examples
 from mvrbm import infer, schema
 from mvrbm.encoding import decode, encode
 from mvrbm.files import read_notes, read_table, sav, write_table
@@ -260,7 +261,7 @@ def frames(draw: Any) -> pd.DataFrame:
 
 
 @given(frames(), st.sampled_from([".csv", ".tsv", ".csv.gz"]))
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_any_table_comes_back_from_a_csv(frame: pd.DataFrame, ending: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = back(frame, ending, Path(folder))
@@ -838,7 +839,7 @@ def test_a_set_that_cannot_be_read_is_left_out(text: str | bytes, name: str, why
 
 
 @given(st.binary(max_size=40), st.sampled_from([7, 19]))
-@settings(deadline=None, max_examples=100)
+@examples(100)
 def test_no_record_of_sets_breaks_a_file(content: bytes, subtype: int) -> None:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -10,9 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from mvrbm import yamltext
 from mvrbm.encoding import encode
 from mvrbm.notes import ChoiceSet, ColumnNotes, Notes
@@ -721,7 +722,7 @@ def tables(draw):
     return pd.DataFrame(columns)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(200)
 @given(tables(), st.sampled_from([(), (-1,), (99, "x"), (1, None, float("nan"))]), st.randoms(use_true_random=False))
 def test_any_table(frame, missing, random):
     """A guess reads the table it came from, comes out the same again, and does not hang on the order of columns."""

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from mvrbm.units import (
     KINDS,
     Binary,
@@ -407,7 +408,7 @@ FORMS: list[tuple[Question, st.SearchStrategy[Any]]] = [
 
 @pytest.mark.parametrize(("question", "answers"), FORMS, ids=[repr(question) for question, _ in FORMS])
 def test_answers_survive_the_round_trip(question: Question, answers: st.SearchStrategy[Any]) -> None:
-    @settings(max_examples=60, deadline=None, database=None)
+    @examples(60)
     @given(answers)
     def check(people: list[tuple[Any, ...]]) -> None:
         cells = dict(zip(question.columns, map(list, zip(*people, strict=True)), strict=True))

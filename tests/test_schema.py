@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from mvrbm import yamltext
 from mvrbm.schema import Schema
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
@@ -244,7 +245,7 @@ def test_long_names_and_odd_reasons_stay_readable(tmp_path: Path) -> None:
 PLAIN = st.text(max_size=8) | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
 
 
-@settings(deadline=None, database=None)
+@examples(100)
 @given(st.dictionaries(st.text() | st.integers(), PLAIN | st.lists(PLAIN) | st.dictionaries(st.text(), PLAIN)))
 def test_plain_data_survives_yaml(data: dict[Any, Any]) -> None:
     again = yamltext.load(yamltext.dump(data).encode())

@@ -10,9 +10,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import examples
 from frames import Library
 from mvrbm.encoding import decode, encode
 from mvrbm.schema import Schema
@@ -111,7 +112,7 @@ def test_every_type_has_a_form() -> None:
 def test_encode_and_decode_give_the_table_back(form: str, library: Library) -> None:
     question, first, row = FORMS[form]
 
-    @settings(max_examples=25, deadline=None, database=None)
+    @examples(25)
     @given(st.lists(row, max_size=6))
     def check(rest: list[list[Any]]) -> None:
         columns = dict(zip(question.columns, map(list, zip(first, *rest, strict=True)), strict=True))
