@@ -104,7 +104,7 @@ class Table:
         values = pd.Series(cells).infer_objects()
         if self._frame.implementation.is_pandas_like():
             return nw.from_native(values.set_axis(self.native.index), series_only=True)
-        places, found = factorize(values.array)
+        places, found = factorize(values.to_numpy(dtype=object))
         return nw.new_series(name, lookup(places, found).tolist(), backend=self._frame.implementation)
 
     def nearest(self, name: str) -> list[str]:
