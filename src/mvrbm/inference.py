@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
+from mvrbm.kernels import hidden
 from mvrbm.rbm import RBM
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.units.block import Array, Index
+from mvrbm.visible import Chunk, Visible
 
 
 def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Array:
@@ -33,6 +36,132 @@ def reconstruct(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Ans
 
     _for_each_chunk(of, answers, n_threads)
     return out
+
+
+def complete(
+    rbm: RBM, answers: Answers, questions: NDArray[np.bool_] | None = None, n_threads: int | None = None
+) -> tuple[Answers, NDArray[np.float32]]:
+    """Every blank answer given all that each person answered, and how sure it is, (rows, codes then numbers).
+
+    The distribution of each answer is exact (paper section 3.2): the hidden units are summed out in the machine of the
+    person's answers and that one. `questions` says, in the schema's order, which are asked for. How sure a code is
+    is its probability, a number its standard deviation; NaN where nothing was blank.
+    """
+    visible = rbm.visible
+    out = Answers(answers.codes.copy(), answers.numbers.copy())
+    sure = np.full((answers.n_rows, answers.codes.shape[1] + answers.numbers.shape[1]), np.nan, np.float32)
+    asked = np.ones(visible.n_questions, bool) if questions is None else questions[visible.question_order]
+    cells = asked[visible.cell_question][:, None]
+    columns = np.concatenate([visible.code_columns, visible.number_columns + answers.codes.shape[1]])
+    n = len(visible.code_columns)
+
+    def of(rows: Index) -> None:
+        chunk = visible.load(answers, rows, rbm.dtype)
+        wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
+        outlook = visible.outlook(rbm.posterior(chunk)[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
+        settled = visible.settle(outlook, chunk)
+        filled = Chunk(
+            np.where(wanted[0], settled.codes, chunk.codes),
+            np.where(wanted[1], settled.numbers, chunk.numbers),
+        )
+        visible.store(filled, out, rows)
+        certainty = np.where(np.concatenate(wanted), visible.certainty(outlook, settled), np.nan)
+        sure[rows[:, None], columns] = certainty.T
+
+    _for_each_chunk(of, answers, n_threads)
+    return out, sure
+
+
+def each_question(rbm: RBM, chunk: Chunk, questions: Iterable[int]) -> Iterator[tuple[int, list[Array]]]:
+    """The outlook of each question (by its place in the schema) given the answers to all others."""
+    visible = rbm.visible
+    X = rbm.features(chunk)
+    inputs = rbm.hidden_inputs(chunk, X)
+    ends = [*visible.feature_start[1:], visible.n_features]
+    place = {int(question): at for at, question in enumerate(visible.question_order)}
+    for question in questions:
+        at = place[question]
+        own = slice(visible.feature_start[at], ends[at])
+        P = inputs - rbm.parameters.W[own].T @ X[:-1][own]  # as if this question had not been answered
+        hidden.sigmoid(P)
+        codes, numbers = (np.repeat(cells, chunk.n_rows, axis=1) for cells in visible.cells_of(question))
+        yield question, visible.outlook(P, rbm.parameters.U, rbm.parameters.W, rbm.theta, (codes, numbers))
+
+
+def predict(rbm: RBM, answers: Answers, questions: list[int], n_threads: int | None = None) -> Answers:
+    """The answer to each question given the answers to all others; other questions stay as they are."""
+    visible = rbm.visible
+    out = Answers(answers.codes.copy(), answers.numbers.copy())
+
+    def of(rows: Index) -> None:
+        chunk = visible.load(answers, rows, rbm.dtype)
+        found = Chunk(chunk.codes.copy(), chunk.numbers.astype(np.float64))
+        for question, outlook in each_question(rbm, chunk, questions):
+            codes, numbers = visible.cells_of(question)
+            settled = visible.settle(outlook, visible.blank(chunk.n_rows, np.float64))
+            found.codes[codes[:, 0]] = settled.codes[codes[:, 0]]
+            found.numbers[numbers[:, 0]] = settled.numbers[numbers[:, 0]]
+        visible.store(found, out, rows)
+
+    _for_each_chunk(of, answers, n_threads)
+    return out
+
+
+def chances(
+    rbm: RBM, answers: Answers, question: int, n_threads: int | None = None
+) -> tuple[list[object], NDArray[np.float64]]:
+    """What a question may be answered, and the probability of each given the other answers, (rows, answers)."""
+    part, at = _part_of(rbm.visible, question)
+    found: dict[int, Array] = {}
+    names: list[object] = []
+
+    def of(rows: Index) -> None:
+        chunk = rbm.visible.load(answers, rows, rbm.dtype)
+        ((_, outlook),) = each_question(rbm, chunk, [question])
+        own = rbm.visible.parts[part].block.chances(at, outlook[part])
+        names[:] = own[0]
+        found[int(rows[0])] = own[1]
+
+    _for_each_chunk(of, answers, n_threads)
+    return names, np.concatenate([found[first] for first in sorted(found)], axis=1).T
+
+
+def log_scores(rbm: RBM, answers: Answers, n_threads: int | None = None) -> NDArray[np.float64]:
+    """The mean log P(answer | all others) of each person's answers; NaN for who answered nothing.
+
+    Of a question with several codes (options, pairs) it is the mean over those that are there.
+    """
+    visible = rbm.visible
+    out = np.full(answers.n_rows, np.nan)
+    every = [int(question) for question in visible.question_order]
+
+    def of(rows: Index) -> None:
+        chunk = visible.load(answers, rows, rbm.dtype)
+        total, count = np.zeros(len(rows)), np.zeros(len(rows))
+        for question, outlook in each_question(rbm, chunk, every):
+            codes, numbers = visible.cells_of(question)
+            part = visible.parts[_part_of(visible, question)[0]]
+            there = np.concatenate([(chunk.codes >= 0) & codes, ~np.isnan(chunk.numbers) & numbers])
+            only = Chunk(np.where(codes, chunk.codes, -1), np.where(numbers, chunk.numbers, np.nan))
+            log_p = part.block.log_prob(
+                outlook[visible.parts.index(part)], only.codes[part.codes], only.numbers[part.numbers]
+            )
+            n = there.sum(axis=0)
+            total += np.where(n > 0, log_p.sum(axis=0) / np.maximum(n, 1), 0.0)
+            count += n > 0
+        out[rows] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    _for_each_chunk(of, answers, n_threads)
+    return out
+
+
+def _part_of(visible: Visible, question: int) -> tuple[int, int]:
+    """Find the part of the layer that holds a question, and its place there."""
+    place = list(visible.question_order).index(question)
+    for number, part in enumerate(visible.parts):
+        if part.questions.start <= place < part.questions.stop:
+            return number, place - part.questions.start
+    raise IndexError(question)
 
 
 def _for_each_chunk(work: Callable[[Index], None], answers: Answers, n_threads: int | None) -> None:

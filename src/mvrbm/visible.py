@@ -47,6 +47,10 @@ class Part:
     draws: slice
 
 
+Wanted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Which codes and which numbers, (cells, people) each."""
+
+
 class Visible:
     """Questions of any type as one layer of a machine."""
 
@@ -205,6 +209,46 @@ class Visible:
             codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
             p.block.decide(z[p.features], theta[p.base], codes, numbers)
         return chunk
+
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: Wanted) -> list[Array]:
+        """What every wanted answer may be given others, by block; P is P(h = 1 | the others), (hidden, people)."""
+        codes, numbers = wanted
+        return [
+            p.block.outlook(
+                P,
+                U[p.features],
+                W[p.features],
+                theta[p.base],
+                codes[p.codes] if p.block.n_codes else numbers[p.numbers],
+            )
+            for p in self.parts
+        ]
+
+    def settle(self, outlook: list[Array], known: Chunk) -> Chunk:
+        """The answer to every question that loses least by its type's error, given an outlook and what is known."""
+        chunk = Chunk(known.codes.copy(), known.numbers.astype(np.float64))
+        for p, own in zip(self.parts, outlook, strict=True):
+            p.block.settle(own, chunk.codes[p.codes], chunk.numbers[p.numbers])
+        return chunk
+
+    def certainty(self, outlook: list[Array], chunk: Chunk) -> Array:
+        """How sure each cell of a chunk is, (cells, people): codes, then numbers."""
+        out = np.full((len(self.code_columns) + len(self.number_columns), chunk.n_rows), np.nan)
+        for p, own in zip(self.parts, outlook, strict=True):
+            cells = (
+                p.codes
+                if p.block.n_codes
+                else slice(p.numbers.start + len(self.code_columns), p.numbers.stop + len(self.code_columns))
+            )
+            out[cells] = p.block.certainty(own, chunk.codes[p.codes])
+        return out
+
+    def cells_of(self, question: int) -> Wanted:
+        """Mark the codes and numbers of a question (by its place in the schema), (cells, 1) each."""
+        place = list(self.question_order).index(question)
+        own = (self.cell_question == place)[:, None]
+        n = len(self.code_columns)
+        return own[:n], own[n:]
 
     def answered(self, chunk: Chunk) -> NDArray[np.bool_]:
         """Whether any part of each question is answered, (questions, people)."""

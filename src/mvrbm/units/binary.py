@@ -41,6 +41,11 @@ class Binary(OneAnswer):
 class BinaryBlock(IndicatorBlock):
     """Yes/no questions (paper, table of section 2.1)."""
 
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        """The probability of either value."""
+        values, p = super().chances(q, outlook)
+        return values, np.concatenate([1 - p, p])
+
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
     ) -> NDArray[np.float64]:

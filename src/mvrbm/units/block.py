@@ -84,6 +84,30 @@ class Block(ABC):
         """Write the one answer to each question that loses least by the type's own error, given z."""
 
     @abstractmethod
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """What the answers may be given others, the hidden units summed out (paper section 3.2); in the block's terms.
+
+        P is P(h = 1 | other answers), (hidden, people); `wanted` says whether each code or number of each person is
+        asked for.
+        """
+
+    @abstractmethod
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
+        """Write the answers that lose least by the type's own error, given an outlook; `codes` holds what is known."""
+
+    @abstractmethod
+    def certainty(self, outlook: Array, codes: Codes) -> Array:
+        """How sure each code or number is: the probability of the code, or the number's standard deviation."""
+
+    @abstractmethod
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        """What question q may be answered and the probability of each, (answers, people); of a number, its moments."""
+
+    @abstractmethod
+    def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
+        """log P of each code or number that is there, given an outlook; 0 where there is none."""
+
+    @abstractmethod
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
     ) -> NDArray[np.float64]:

@@ -82,8 +82,8 @@ class CategoricalBlock(LevelBlock):
     def __init__(self, questions: Sequence[Categorical], summary: Summary, paper: bool) -> None:
         super().__init__(questions, [q.n_values for q in questions], np.arange(len(questions)))
 
-    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
-        self.most_probable(self.probabilities(z, theta), codes)
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
+        self.most_probable(outlook, codes)
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array

@@ -141,6 +141,7 @@ class Continuous(Question):
         return np.asarray(block[:, 0] == np.float32(value))
 
 
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LOG_PRECISIONS = (-6.0, 14.0)
 """Where a log(1/sigma^2) that is learnt may lie: answers that pile up at both bounds would push it down without end."""
 
@@ -163,6 +164,7 @@ class ContinuousBlock(Block):
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         self.low, self.high = self._bounds("low", -np.inf), self._bounds("high", np.inf)
+        self._mean_field = paper
         self._cut = not paper and bool(np.isfinite([self.low, self.high]).any())
 
     def _bounds(self, name: str, none: float) -> NDArray[np.float64]:
@@ -237,15 +239,118 @@ class ContinuousBlock(Block):
         out[:] = log_z
         out[np.isnan(numbers)] = 0
 
-    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """Points and their probabilities on them, (questions, 2, points, people), in standard deviations."""
+        grids = []
+        for q in range(len(U)):
+            rows = np.flatnonzero(wanted[q])
+            x, p = self.density(q, P[:, rows], U, W, theta)
+            grids.append((rows, x, p))
+        n = max((len(x) for _, x, _ in grids), default=0)
+        out = np.zeros((len(U), 2, n, P.shape[1]))
+        out[:, 0] = np.nan
+        for q, (rows, x, p) in enumerate(grids):
+            out[q, 0][: len(x), rows], out[q, 1][: len(x), rows] = x, p
+            out[q, 0][len(x) :, rows] = x[-1] if len(x) else np.nan
+        return out
+
+    def _moments_of(self, outlook: Array) -> tuple[Array, Array]:
+        """Mean and standard deviation of each question, in standard deviations of the data."""
+        x, p = outlook[:, 0], outlook[:, 1]
+        mean = (x * p).sum(axis=1)
+        variance = ((x - mean[:, None]) ** 2 * p).sum(axis=1)
+        return mean, np.sqrt(variance)
+
+    def certainty(self, outlook: Array, codes: Codes) -> Array:
+        sd: Array = self._moments_of(outlook)[1] * self.scale
+        return sd
+
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        """The mean, the standard deviation and quantiles."""
+        mean, sd = self._moments_of(outlook[q : q + 1])
+        x, below = outlook[q, 0], np.cumsum(outlook[q, 1], axis=0) - outlook[q, 1] / 2
+        people = range(x.shape[1])
+        rows = [[np.interp(share, below[:, b], x[:, b]) for b in people] for share in QUANTILES]
+        found = np.array([mean[0], sd[0], *rows]) * self.scale[q]
+        found[[0, *range(2, len(found))]] += self.location[q]
+        question = self._own[q]
+        within = np.clip(found[2:], question.least_number, question.most_number)
+        return ["mean", "sd", *(f"{share:.0%}" for share in QUANTILES)], np.concatenate([found[:2], within])
+
+    def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
+        """The log of the density of each number, in the person's own units: a parabola through three points."""
+        v = (numbers - self.location) / self.scale
+        out = np.zeros(numbers.shape)
+        for q in range(len(numbers)):
+            rows = np.flatnonzero(~np.isnan(numbers[q]))
+            x, p = outlook[q, 0][:, rows], outlook[q, 1][:, rows].copy()
+            n = int((np.diff(x, axis=0) > 0).all(axis=1).sum()) + 1 if len(rows) else 3
+            p[[0, n - 1]] *= 2  # the ends of the trapezoid rule
+            step = (x[n - 1] - x[0]) / (n - 1)
+            at = np.clip(np.rint((v[q, rows] - x[0]) / step), 1, n - 2).astype(np.int64)
+            before, here, after = (np.log(np.maximum(p[at + d, np.arange(len(rows))], 1e-300)) for d in (-1, 0, 1))
+            d = (v[q, rows] - x[at, np.arange(len(rows))]) / step
+            log_p = here + d * (after - before) / 2 + d**2 * (after - 2 * here + before) / 2
+            out[q, rows] = log_p - np.log(step * self.scale[q, 0])
+        return out
+
+    def density(
+        self, q: int, P: Array, U: Array, W: Array, theta: Array
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Points x and their probabilities, (points, people): the density of one question on a grid.
+
+        It is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. The grid
+        covers eight standard deviations of the mixture on both sides, in steps of at most a third of sigma.
+        """
+        P, w = P.astype(np.float64), W[q].astype(np.float64)
+        variance = -0.5 / float(theta[q])
+        if self._mean_field:
+            mean, spread = variance * (U[q] + w @ P), np.full(P.shape[1], np.sqrt(variance))
+        else:
+            mean, spread = self._moments(P, float(U[q]), w, variance)
+        low = np.maximum(mean - 8 * spread, self.low[q, 0])
+        high = np.minimum(mean + 8 * spread, self.high[q, 0])
+        low, high = np.minimum(low, high - 1e-9), np.maximum(high, low + 1e-9)
+        width = float((high - low).max(initial=0.0))
+        n = int(np.clip(np.ceil(3 * width / np.sqrt(variance)), 24, 600)) + 1
+        x = low + (high - low) * np.linspace(0, 1, n)[:, None]
+        if self._mean_field:
+            log_p = -((x - mean) ** 2) / (2 * variance)
+        else:
+            log_p = -(x**2) / (2 * variance) + float(U[q]) * x
+            for k in range(len(w)):
+                log_p += np.log1p(P[k] * np.expm1(np.minimum(w[k] * x, 600.0)))
+        p = np.exp(log_p - log_p.max(axis=0))
+        p[[0, -1]] /= 2  # the trapezoid rule
+        return x, p / p.sum(axis=0)
+
+    def _moments(self, P: Array, U: float, w: Array, variance: float) -> tuple[Array, Array]:
+        """Roughly where the mixture lies and how wide it is: hidden units tilted by the answer they expect."""
+        mean = np.zeros(P.shape[1])
+        tilted = P
+        for _ in range(10):  # an answer raises the units that raise it
+            mean = variance * (U + w @ tilted)
+            odds = np.log(np.clip(P, 1e-12, 1 - 1e-12)) - np.log1p(-np.clip(P, 1e-12, 1 - 1e-12))
+            tilted = special.expit(odds + w[:, None] * np.clip(mean, self.low.min(), self.high.max()))
+        spread = variance**2 * (w**2 @ (tilted * (1 - tilted)))
+        # units that hang together widen it more than if each stood for itself
+        return mean, np.sqrt(variance + spread) + 0.25 * variance * np.abs(w).sum()
+
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The mean, rounded and kept within the bounds if the question says so."""
-        x = np.empty_like(z)
-        self.mean(z, theta, codes, np.zeros_like(z), x, np.empty_like(z))
-        numbers[:] = x * self.scale + self.location
+        self._answer(self._moments_of(outlook)[0], numbers)
+
+    def _answer(self, mean: Array, numbers: Array) -> None:
+        numbers[:] = mean * self.scale + self.location
         for q, question in enumerate(self._own):
             if question.integer:
                 numbers[q] = np.rint(numbers[q])
             numbers[q] = np.clip(numbers[q], question.least_number, question.most_number)
+
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        x = np.empty_like(z)
+        self.mean(z, theta, codes, np.zeros_like(z), x, np.empty_like(z))
+        self._answer(x, numbers)
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array

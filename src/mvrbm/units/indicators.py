@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import special
 
 from mvrbm.kernels import hidden, indicators
+from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes
 
@@ -31,6 +34,8 @@ class IndicatorBlock(Block):
         self.n_codes = self.n_features = self.n_draws = int(sizes.sum())
         self.feature_start = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.threshold = np.zeros((self.n_codes, 1))
+        """The log-odds from which a 1 is decided on; 0 is the more probable value."""
 
     def start(self, summary: Summary) -> tuple[Array, Array]:
         share = smoothed(summary.counts[:, :2])
@@ -51,5 +56,27 @@ class IndicatorBlock(Block):
         out[:] = 0
         indicators.log_partition(z, codes, self.owner, out)
 
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """The log-odds of each 1."""
+        out = np.empty((self.n_codes, P.shape[1]))
+        tilt(P.T.astype(np.float64), exp_minus_one(W), np.arange(self.n_codes), wanted, out)
+        out += U.astype(np.float64)[:, None]
+        return out
+
+    def certainty(self, outlook: Array, codes: Codes) -> Array:
+        result: Array = special.expit(np.where(codes == 1, outlook, -outlook))
+        return result
+
+    def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
+        return np.where(codes >= 0, -np.logaddexp(0, np.where(codes == 1, -outlook, outlook)), 0.0)
+
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        """The probability of each option."""
+        own = slice(self.feature_start[q], self.feature_start[q] + self.questions[q].n_codes)
+        return list(self.questions[q].known_values), special.expit(outlook[own])
+
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
+        self.decide(outlook, np.zeros(0), codes, numbers)
+
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
-        codes[:] = z >= 0  # the more probable value; for a multicategorical question, the threshold 1/2
+        codes[:] = z >= self.threshold

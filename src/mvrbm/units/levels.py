@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from mvrbm.kernels import levels
+from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index
 
@@ -142,8 +144,37 @@ class LevelBlock(Block):
 
     def probabilities(self, z: Array, theta: Array) -> Array:
         """The probability of each level given z."""
-        out = np.empty((self.n_levels, z.shape[1]), z.dtype)
-        levels.probabilities(self._logits(z, theta), self.level_start, self.size, out)
+        return self.softmax(self._logits(z, theta))
+
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """The logit of each level."""
+        weights = self._logits(W, np.zeros_like(theta)) if self.A is not None else W
+        out = np.empty((self.n_levels, P.shape[1]))
+        tilt(
+            P.T.astype(np.float64), exp_minus_one(weights), np.repeat(np.arange(len(self.size)), self.size), wanted, out
+        )
+        out += self._logits(np.ascontiguousarray(U, np.float64)[:, None], theta.astype(np.float64))
+        return out
+
+    def certainty(self, outlook: Array, codes: Codes) -> Array:
+        p = self.softmax(outlook)
+        at = self.level_start[:, None] + np.maximum(codes, 0)
+        return np.take_along_axis(p, at, axis=0)
+
+    def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
+        return np.where(codes >= 0, np.log(np.maximum(self.certainty(outlook, codes), 1e-300)), 0.0)
+
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        own = slice(self.level_start[q], self.level_start[q] + self.size[q])
+        return list(self.questions[q].known_values), self.softmax(outlook)[own]
+
+    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+        self.settle(self._logits(z, theta), codes, numbers)
+
+    def softmax(self, logits: Array) -> Array:
+        """The probability of each level."""
+        out = np.empty_like(logits)
+        levels.probabilities(logits, self.level_start, self.size, out)
         return out
 
     def most_probable(self, p: Array, codes: Codes) -> None:

@@ -114,12 +114,12 @@ class OrdinalBlock(LevelBlock):
     def natural_slope(self, base: Array) -> Array:
         return np.ones_like(base)
 
-    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The median, which loses least by the absolute error; the paper takes the mode."""
-        p = self.probabilities(z, theta)
         if self._by_mode:
-            self.most_probable(p, codes)
+            self.most_probable(outlook, codes)
             return
+        p = self.softmax(outlook)
         for q, (s, m) in enumerate(zip(self.level_start, self.size, strict=True)):
             codes[q] = (np.cumsum(p[s : s + m - 1], axis=0) < 0.5).sum(axis=0)
 

@@ -249,11 +249,21 @@ class RankingBlock(LevelBlock):
     def natural_slope(self, base: Array) -> Array:
         return np.array([float(g == "learn") for g in self._gamma], base.dtype)
 
-    def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
+    def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
+        """The probability that one item is put before another, for each two; what they lack of 1 is a tie."""
+        items, pairs = self.questions[q].known_values, self.pairs[q]
+        p = self.softmax(outlook).reshape(-1, 3, outlook.shape[1])[self.pair_start[q] : self.pair_start[q] + len(pairs)]
+        names: list[object] = []
+        for left, right in pairs:
+            names += [f"{items[left]} > {items[right]}", f"{items[right]} > {items[left]}"]
+        return names, p[:, [0, 2]].reshape(-1, outlook.shape[1])
+
+    def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The order of the sums of pairwise probabilities (paper section 3.2); it has no ties."""
-        p = self.probabilities(z, theta).reshape(-1, 3, z.shape[1])
+        p = self.softmax(outlook).reshape(-1, 3, outlook.shape[1])
+        p = np.where((codes >= 0)[:, None], np.arange(3)[:, None] == codes[:, None], p)  # pairs that are known
         for pairs, first, M in zip(self.pairs, self.pair_start, (q.n_values for q in self.questions), strict=True):
-            score = np.zeros((M, z.shape[1]))
+            score = np.zeros((M, outlook.shape[1]))
             for (left, right), (won, tied, lost) in zip(pairs, p[first : first + len(pairs)], strict=True):
                 score[left] += won + tied / 2
                 score[right] += lost + tied / 2

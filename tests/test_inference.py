@@ -1,0 +1,224 @@
+"""Predictive distributions, completion and scores, against every answer and hidden state listed."""
+
+import numpy as np
+import pytest
+
+from mvrbm import inference
+from mvrbm.answers import Answers
+from mvrbm.units.continuous import QUANTILES
+from oracle import CASES, Oracle, location_and_scale, machine, random_answers
+
+
+def people(rbm, n=6, seed=4):
+    return random_answers(rbm.visible.questions, n, seed, missing=0.35)
+
+
+def cell_slices(questions):
+    """Where each question's codes or numbers stand in the answers."""
+    code, number, found = 0, 0, []
+    for q in questions:
+        found.append((slice(code, code + q.n_codes), slice(number, number + q.n_numbers)))
+        code, number = code + q.n_codes, number + q.n_numbers
+    return found
+
+
+def weights_given(rbm, answers, row, question):
+    """log of the unnormalised probability of every listed answer to a question, given the row's other answers.
+
+    The machine is that of the answers that the row gives, and this question; its partial answers go, too.
+    """
+    own = cell_slices(rbm.visible.questions)
+    given = [
+        i
+        for i in range(len(own))
+        if i != question
+        and ((answers.codes[row, own[i][0]] != 255).any() or (~np.isnan(answers.numbers[row, own[i][1]])).any())
+    ]
+    oracle = Oracle(rbm, [question])
+    a = oracle.w.copy()
+    for i in given:
+        listed = Oracle(rbm, [i]).listed[i]
+        a += features_times_weights(rbm, listed, i, answers, row, own[i])
+    lines = oracle.listed[question]
+    joint = (lines.G + lines.log_measure)[:, None] + oracle.states @ a + lines.H @ oracle.states.T
+    return lines, np.logaddexp.reduce(joint, axis=1)
+
+
+def features_times_weights(rbm, listed, question, answers, row, own):
+    """H_k(v) of one given answer, some of whose options or pairs may be blank."""
+    if rbm.visible.questions[question].n_numbers:
+        x = (answers.numbers[row, own[1]][0] - location_and_scale(rbm, question)[0]) / location_and_scale(
+            rbm, question
+        )[1]
+        slope = listed.H[-1] - listed.H[0]
+        scale = (listed.numbers[-1, 0] - listed.numbers[0, 0]) / location_and_scale(rbm, question)[1]
+        return x * slope / scale
+    codes = answers.codes[row, own[0]]
+    there = codes != 255
+    # answers that differ only in one cell tell what that cell adds
+    total = np.zeros(listed.H.shape[1])
+    kind = rbm.visible.questions[question].kind
+    base = listed.codes[0]
+    for cell in np.flatnonzero(there):
+        if kind == "multicategorical":
+            one = next(n for n, c in enumerate(listed.codes) if c[cell] == 1 and c.sum() == 1)
+            total += listed.H[one] * codes[cell]
+        elif kind == "ranking":
+            like = base.copy()
+            like[cell] = codes[cell]
+            match = next(n for n, c in enumerate(listed.codes) if (c == like).all())
+            total += listed.H[match] - listed.H[0] + pair_alone(rbm, question, cell)
+        else:
+            total += listed.H[next(n for n, c in enumerate(listed.codes) if c[0] == codes[0])]
+    return total
+
+
+def pair_alone(rbm, question, cell):
+    """What the outcome 0 (the first item won) of one pair adds: its item's weights over M."""
+    visible = rbm.visible
+    place = list(visible.question_order).index(question)
+    start = visible.feature_start[place]
+    q = visible.questions[question]
+    return rbm.parameters.W[start + q.pairs[cell][0]].astype(float) / q.n_values
+
+
+CHECKED = [case for case in CASES if case != "non-empty"]
+
+
+@pytest.mark.parametrize("case", CHECKED)
+def test_chances_against_enumeration(case):
+    rbm = machine(case)
+    answers = people(rbm)
+    for question, q in enumerate(rbm.visible.questions):
+        names, p = inference.chances(rbm, answers, question)
+        for row in range(answers.n_rows):
+            listed, log_w = weights_given(rbm, answers, row, question)
+            exact = np.exp(log_w - np.logaddexp.reduce(log_w))
+            if q.kind in ("binary", "categorical", "ordinal"):
+                np.testing.assert_allclose(p[row], exact, atol=1e-5)
+                assert names == q.values
+            elif q.kind == "continuous":
+                v = listed.numbers[:, 0]
+                mean = exact @ v
+                if not rbm.visible.paper:
+                    np.testing.assert_allclose(p[row, 0], mean, atol=2e-3)
+                    np.testing.assert_allclose(p[row, 1], np.sqrt(exact @ (v - mean) ** 2), atol=3e-3)
+                    below = np.interp(p[row, 2:], v, np.cumsum(exact) - exact / 2)
+                    np.testing.assert_allclose(below, QUANTILES, atol=0.01)
+            else:
+                # given the other questions alone, an option or a pair is summed over the rest of its own question
+                # only where that leaves it as it is: here each is asked about by itself
+                single = one_by_one(rbm, answers, row, question)
+                np.testing.assert_allclose(p[row], single, atol=1e-5)
+
+
+def one_by_one(rbm, answers, row, question):
+    """P of each option, or of each order of each pair, in the machine of the other questions and this one cell."""
+    q = rbm.visible.questions[question]
+    oracle = Oracle(rbm, [question])
+    own = cell_slices(rbm.visible.questions)
+    a = oracle.w.copy()
+    for i in range(len(own)):
+        there = (answers.codes[row, own[i][0]] != 255).any() or (~np.isnan(answers.numbers[row, own[i][1]])).any()
+        if i != question and there:
+            a += features_times_weights(rbm, Oracle(rbm, [i]).listed[i], i, answers, row, own[i])
+    visible, found = rbm.visible, []
+    place = list(visible.question_order).index(question)
+    start = int(visible.feature_start[place])
+    U, W = rbm.parameters.U.astype(float)[start:], rbm.parameters.W.astype(float)[start:]
+
+    def log_weight(g, h):
+        return g + np.logaddexp.reduce(oracle.states @ (a + h))
+
+    if q.kind == "multicategorical":
+        for m in range(q.n_values):
+            yes, no = log_weight(U[m], W[m]), log_weight(0.0, 0 * W[m])
+            found.append(1 / (1 + np.exp(no - yes)))
+        return found
+    base = float(rbm.theta[visible.base_question == place][0])
+    M = q.n_values
+    for left, right in q.pairs:
+        w = [
+            log_weight(U[left] / M, W[left] / M),
+            log_weight(base + (U[left] + U[right]) / (2 * M), (W[left] + W[right]) / (2 * M)),
+            log_weight(U[right] / M, W[right] / M),
+        ]
+        p = np.exp(w - np.logaddexp.reduce(w))
+        found += [p[0], p[2]]
+    return found
+
+
+@pytest.mark.parametrize("case", CHECKED)
+def test_completion_is_the_decision_on_the_chances(case):
+    """What is filled is what the chances of each blank say; what was given stays to the bit."""
+    rbm = machine(case)
+    answers = people(rbm, 12)
+    filled, sure = inference.complete(rbm, answers)
+    given = answers.codes != 255
+    np.testing.assert_array_equal(filled.codes[given], answers.codes[given])
+    np.testing.assert_array_equal(
+        filled.numbers[~np.isnan(answers.numbers)], answers.numbers[~np.isnan(answers.numbers)]
+    )
+    assert (filled.codes != 255).all()
+    assert np.isfinite(filled.numbers).all()
+    assert np.isnan(sure[:, : answers.codes.shape[1]][given]).all()
+    assert (sure[:, : answers.codes.shape[1]][~given] > 0).all()
+    own = cell_slices(rbm.visible.questions)
+    for question, q in enumerate(rbm.visible.questions):
+        blank = (answers.codes[:, own[question][0]] == 255).all(axis=1) & np.isnan(
+            answers.numbers[:, own[question][1]]
+        ).all(axis=1)
+        if q.kind not in ("binary", "categorical", "ordinal") or not blank.any():
+            continue
+        _, p = inference.chances(rbm, answers, question)
+        code = filled.codes[:, own[question][0]][:, 0]
+        if q.kind == "ordinal" and not rbm.visible.paper:
+            expected = (np.cumsum(p, axis=1)[:, :-1] < 0.5).sum(axis=1)
+        else:
+            expected = p.argmax(axis=1)
+        np.testing.assert_array_equal(code[blank], expected[blank])
+
+
+def test_the_answer_asked_about_does_not_matter():
+    """Changing a question's own answer changes no prediction of it."""
+    rbm = machine("mixture")
+    answers = people(rbm)
+    for question, (codes, numbers) in enumerate(cell_slices(rbm.visible.questions)):
+        other = Answers(answers.codes.copy(), answers.numbers.copy())
+        other.codes[:, codes] = 255
+        other.numbers[:, numbers] = np.nan
+        np.testing.assert_allclose(
+            inference.chances(rbm, answers, question)[1], inference.chances(rbm, other, question)[1], atol=1e-6
+        )
+        predicted, again = (inference.predict(rbm, a, [question]) for a in (answers, other))
+        np.testing.assert_array_equal(predicted.codes[:, codes], again.codes[:, codes])
+
+
+@pytest.mark.parametrize("case", ["binary", "categorical", "ordinal", "continuous", "continuous bounded"])
+def test_scores_against_enumeration(case):
+    rbm = machine(case)
+    answers = people(rbm)
+    scores = inference.log_scores(rbm, answers)
+    own = cell_slices(rbm.visible.questions)
+    for row in range(answers.n_rows):
+        each = []
+        for question, q in enumerate(rbm.visible.questions):
+            listed, log_w = weights_given(rbm, answers, row, question)
+            log_p = log_w - np.logaddexp.reduce(log_w)
+            if q.n_codes and answers.codes[row, own[question][0]][0] != 255:
+                each.append(log_p[answers.codes[row, own[question][0]][0]])
+            elif q.n_numbers and not np.isnan(answers.numbers[row, own[question][1]][0]):
+                scale = location_and_scale(rbm, question)[1]
+                density = log_p - listed.log_measure - np.log(scale)
+                each.append(np.interp(answers.numbers[row, own[question][1]][0], listed.numbers[:, 0], density))
+        expected = np.mean(each) if each else np.nan
+        np.testing.assert_allclose(scores[row], expected, atol=5e-3)
+
+
+def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
+    rbm = machine("mixture")
+    answers = people(rbm, 3)
+    blank = Answers(np.full_like(answers.codes, 255), np.full_like(answers.numbers, np.nan))
+    filled, _ = inference.complete(rbm, blank)
+    assert (filled.codes == filled.codes[0]).all()
+    assert np.isnan(inference.log_scores(rbm, blank)).all()
