@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
-from mvrbm.cells import Cells, plain, some, to_numbers
+from mvrbm.cells import Cells, is_blank, plain, some, to_numbers
 from mvrbm.tables import Table
 from mvrbm.units.question import Question
 
@@ -51,6 +51,50 @@ def decode(answers: Answers, schema: Schema, like: Any = None) -> dict[str, Cell
     return columns
 
 
+def fill(
+    table: Table,
+    schema: Schema,
+    answers: Answers,
+    filled: Answers,
+    only: Mapping[str, NDArray[np.bool_]] | None = None,
+) -> tuple[Any, dict[str, NDArray[np.bool_]]]:
+    """Write answers into the empty cells of a table whose answers were blank; returns it, and which cells were written.
+
+    Nothing else is touched: not a cell that holds something, not one that is empty because that is an answer; nor, with
+    `only`, a cell that it does not name.
+    """
+    columns = decode(filled, schema, like=table)
+    where: dict[str, NDArray[np.bool_]] = {}
+    for (question, before), (_, after) in zip(blocks(answers, schema), blocks(filled, schema), strict=True):
+        gained = _blank(question, before) & ~_blank(question, after)
+        own = read_columns(table, question, absent="missing")
+        for name, empty in question.empty_cells(own).items():
+            there = np.array([not is_blank(cell) for cell in columns[name]], dtype=bool)
+            may = (
+                np.ones(table.n_rows, dtype=bool)
+                if only is None
+                else only.get(name, np.zeros(table.n_rows, dtype=bool))
+            )
+            where[name] = gained.any(axis=1) & empty & there & may
+    kept = {name: cells for name, cells in columns.items() if name in table}  # an absent column is not made up
+    return table.written(kept, where), {name: where[name] for name in kept}
+
+
+def raw_blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:
+    """Go through the questions with views of the answers themselves."""
+    return _blocks(schema, answers.codes, answers.numbers)
+
+
+def certainties(sure: NDArray[np.float32], schema: Schema) -> Iterator[tuple[Question, Cells]]:
+    """Go through the questions with how sure each code or number is; codes come before numbers."""
+    n = sum(question.n_codes for question in schema)
+    return _blocks(schema, sure[:, :n], sure[:, n:])
+
+
+def _blank(question: Question, block: Cells) -> Cells:
+    return block < 0 if question.n_codes else np.isnan(block)
+
+
 def blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:
     """Go through the questions with the codes (-1 is a blank) or numbers of each."""
     for question, block in _blocks(schema, answers.codes, answers.numbers):
@@ -77,7 +121,7 @@ def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
         for other, values in rules[name].items():
             before, block = schema[other], own[other]
             fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
-            blank = (block < 0 if before.n_codes else np.isnan(block)).all(axis=1)
+            blank = _blank(before, block).all(axis=1)
             put[name] &= put[other] & (np.logical_or.reduce(fits) | blank)
     return {name: put[name] for name in schema.names}
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers
+from mvrbm.cells import some
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
@@ -173,10 +176,179 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
 
     def transform(self, X: Any) -> NDArray[np.float32]:
         """The vector of each row: P(h = 1 | answers) of each hidden unit."""
+        _, answers = self._read(X)
+        return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
+
+    def reconstruct(self, X: Any) -> Any:
+        """Every answer as the vector of its row says it (the paper's first experiment), in a copy of the table."""
+        table, answers = self._read(X)
+        found = inference.reconstruct(self.rbm_, answers, self.n_threads)
+        return table.written(encoding.decode(found, self.schema_, like=table))
+
+    def complete(
+        self,
+        X: Any,
+        questions: Iterable[str] | None = None,
+        where: Any = None,
+        flags: bool = False,
+    ) -> Any:
+        """Fill the blanks of a table, in a copy of it: each with the best answer given all that the row answers.
+
+        Only empty cells (and codes that mean blank) are written; what a skip rule left blank stays blank.
+        `questions` restricts it to some questions, `where` to some cells (a table of booleans with the same
+        columns) or rows (a list of booleans). With `flags=True` a second table tells each cell that was filled: its
+        row (counted from 0), question, column and value, and how sure it is: the probability of the answer (of a
+        question with several columns, of that option or, of a ranking, the mean over its pairs), or the standard
+        deviation of a number.
+        """
+        table, answers = self._read(X)
+        schema = self.schema_
+        chosen = self._chosen(questions)
+        filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads)
+        if any(question.asked_if for question in schema):
+            for (question, block), (_, before) in zip(
+                encoding.raw_blocks(filled, schema), encoding.raw_blocks(answers, schema), strict=True
+            ):
+                put = encoding.asked(filled, schema)[question.name]
+                block[~put] = before[~put]  # was not asked, also where the answer before it was filled just now
+        only = None if where is None else self._cells(where, table)
+        frame, written = encoding.fill(table, schema, answers, filled, only)
+        return (frame, self._flags(frame, written, sure)) if flags else frame
+
+    def predict(self, X: Any, question: str | None = None) -> Any:
+        """The best answer to a question (None: to every one) given whatever else each row answers.
+
+        One column comes as an array, several (and every question) as a table; the row's own answer to a question
+        plays no part in its prediction.
+        """
+        table, answers = self._read(X)
+        asked = self._chosen(None if question is None else [question])
+        found = inference.predict(self.rbm_, answers, np.flatnonzero(asked).tolist(), self.n_threads)
+        columns = encoding.decode(found, self.schema_)
+        if question is None:
+            return table.written(columns)
+        own = {name: columns[name] for name in self.schema_[question].columns}
+        return next(iter(own.values())) if len(own) == 1 else table.only(own)
+
+    def predict_proba(self, X: Any, question: str | None = None) -> Any:
+        """The probability of each answer to a question given whatever else each row answers, as a table.
+
+        A column for each value; for each option of a choose-any question; for each two items of a ranking, that the one
+        is put before the other ("a > b"; what they lack of 1 is a tie). Of a number: mean, standard deviation,
+        quantiles. Without a question, all of these side by side, each column named "question: answer".
+        """
+        table, answers = self._read(X)
+        columns: dict[str, Any] = {}
+        for place in np.flatnonzero(self._chosen(None if question is None else [question])):
+            names, p = inference.chances(self.rbm_, answers, int(place), self.n_threads)
+            before = f"{self.schema_.names[place]}: " if question is None else ""
+            columns |= {f"{before}{name}": p[:, n] for n, name in enumerate(names)}
+        return table.only(columns)
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """The mean log-probability of each row's answers, each given the row's others; NaN for a row without any."""
+        _, answers = self._read(X)
+        return inference.log_scores(self.rbm_, answers, self.n_threads)
+
+    def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The mean of `score_samples` over the rows that answer anything, by their weight."""
+        table, answers = self._read(X)
+        scores = inference.log_scores(self.rbm_, answers, self.n_threads)
+        weights = self._weights(table, self.schema_, sample_weight) if self._has_weights(table, sample_weight) else None
+        there = ~np.isnan(scores)
+        if not there.any():
+            raise ValueError("no row answers any question, so there is nothing to score")
+        return float(np.average(scores[there], weights=None if weights is None else weights[there]))
+
+    def feature_answers(self, n_answers: int = 5) -> Any:
+        """For each hidden unit, the answers that it raises and lowers most, as a labelled pandas table."""
+        import pandas as pd
+
+        frame = self.parameters_frame()
+        parts = []
+        for k in range(self.rbm_.n_hidden):
+            own = frame[["question", "answer", f"W{k}"]].rename(columns={f"W{k}": "weight"})
+            own = own.sort_values("weight", kind="stable")
+            ends = [own.iloc[::-1].head(n_answers), own.head(n_answers)]
+            for effect, end in zip(("raises", "lowers"), ends, strict=True):
+                sign = end["weight"] > 0 if effect == "raises" else end["weight"] < 0
+                parts.append(end[sign].assign(feature=f"mvrbm{k}", effect=effect))
+        columns = ["feature", "effect", "question", "answer", "weight"]
+        return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+    def parameters_frame(self) -> Any:
+        """The parameters as a labelled pandas table: a row for each feature, its bias U and weights W0, W1, ..."""
+        import pandas as pd
+
+        check_is_fitted(self, "rbm_")
+        visible, p = self.rbm_.visible, self.rbm_.parameters
+        ends = [*visible.feature_start[1:], visible.n_features]
+        rows = []
+        for place, (start, stop) in enumerate(zip(visible.feature_start, ends, strict=True)):
+            question = visible.questions[visible.question_order[place]]
+            rows += [(question.name, question.kind, answer) for answer in question.feature_names(stop - start)]
+        frame = pd.DataFrame(rows, columns=["question", "kind", "answer"]).assign(U=p.U)
+        weights = pd.DataFrame(p.W, columns=[f"W{k}" for k in range(self.rbm_.n_hidden)])
+        return pd.concat([frame, weights], axis=1)
+
+    def _read(self, X: Any) -> tuple[Table, Answers]:
+        """The table and its answers, once the model is fitted."""
         check_is_fitted(self, "rbm_")
         table, schema = self._table(X, reset=False)
-        answers = encoding.encode(table, schema, self.unseen, absent="missing")
-        return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
+        return table, encoding.encode(table, schema, self.unseen, absent="missing")
+
+    def _chosen(self, questions: Iterable[str] | None) -> NDArray[np.bool_]:
+        """Mark the questions that are named; all if none is."""
+        names = self.schema_.names
+        if questions is None:
+            return np.ones(len(names), dtype=bool)
+        wanted = [questions] if isinstance(questions, str) else list(questions)
+        for name in wanted:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1)
+                instead = f"did you mean {near[0]!r}?" if near else f"there are {some(names)}"
+                raise ValueError(f"no question is named {name!r}; {instead}")
+        return np.isin(names, wanted)
+
+    @staticmethod
+    def _cells(where: Any, table: Table) -> dict[str, NDArray[np.bool_]]:
+        """The cells that may be filled, by column."""
+        if is_into_dataframe(where):
+            told = Table(where)
+            cells = {name: np.asarray(told.cells(name), dtype=bool) for name in told.names}
+        else:
+            array = np.asarray(where, dtype=bool)
+            by_row = array.ndim == 1
+            if not by_row and array.shape[1:] != (len(table.names),):
+                raise ValueError(f"where has the shape {array.shape}, but the table has {len(table.names)} columns")
+            cells = {name: array if by_row else array[:, place] for place, name in enumerate(table.names)}
+        if any(len(mask) != table.n_rows for mask in cells.values()):
+            raise ValueError(f"where must say for each of the {table.n_rows} rows whether it may be filled")
+        return cells
+
+    def _flags(self, frame: Any, written: dict[str, NDArray[np.bool_]], sure: NDArray[np.float32]) -> Any:
+        """List the cells that were filled, and how sure each is."""
+        import pandas as pd
+
+        table = Table(frame)
+        parts = []
+        for question, own in encoding.certainties(sure, self.schema_):
+            for place, name in enumerate(question.columns):
+                rows = np.flatnonzero(written.get(name, np.zeros(0, dtype=bool)))
+                certainty = own[rows, place] if own.shape[1] == len(question.columns) else np.nanmean(own[rows], axis=1)
+                values = [table.cells(name)[row] for row in rows]
+                told = {"row": rows, "question": question.name, "column": name, "value": values, "certainty": certainty}
+                parts.append(pd.DataFrame(told).astype({"value": object}))
+        filled = [part for part in parts if len(part)]
+        empty = pd.DataFrame(columns=["row", "question", "column", "value", "certainty"])
+        return (
+            pd.concat(filled, ignore_index=True).sort_values("row", kind="stable", ignore_index=True)
+            if filled
+            else empty
+        )
+
+    def _has_weights(self, table: Table, sample_weight: ArrayLike | None) -> bool:
+        return sample_weight is not None or (self.schema_.weight is not None and self.schema_.weight in table)
 
     def _table(self, X: Any, reset: bool) -> tuple[Table, Schema]:
         """The table and its questions: the given ones, those of the fit, or a guess.

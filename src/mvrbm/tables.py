@@ -98,6 +98,16 @@ class Table:
             copy[self._labels.get(name, name)] = column.to_native()
         return copy
 
+    def only(self, columns: Mapping[str, Cells]) -> Any:
+        """Make a table of the same library and index that has these columns and no others."""
+        if self._frame.implementation.is_pandas_like():
+            import pandas as pd
+
+            return pd.DataFrame({name: pd.Series(c).infer_objects() for name, c in columns.items()}).set_axis(
+                self.native.index
+            )
+        return self._frame.select(*(self._new(name, cells) for name, cells in columns.items())).to_native()
+
     def _new(self, name: str, cells: Cells) -> nw.Series[Any]:
         import pandas as pd
 

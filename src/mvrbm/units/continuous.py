@@ -101,6 +101,10 @@ class Continuous(Question):
         low = "" if self.low is None else f" from {self.low}"
         return kind + low + ("" if self.high is None else f" up to {self.high}")
 
+    def feature_names(self, n: int) -> list[Any]:
+        """Name the one feature: how far the number lies above its mean."""
+        return ["one standard deviation more"]
+
     def _learn(self, columns: Columns) -> Self:
         numbers, _ = to_numbers(columns[self.name], self.missing)
         least, most = np.fmin.reduce(numbers), np.fmax.reduce(numbers)

@@ -270,6 +270,12 @@ class Multicategorical(Question):
                 written[column] = written[column].astype(float)
         return written
 
+    def empty_cells(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
+        """Find the cells that hold nothing, or a code that means blank; a list is something."""
+        if self.by_option is None and are_lists(columns[self.columns[0]]):
+            return {self.columns[0]: ~unlist(columns[self.columns[0]])[0]}
+        return super().empty_cells(columns)
+
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows in which this option is chosen."""
         code = read(value, self._book)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.cells import CellError, Cells, Value, factorize, is_blank, match, plain, some
+from mvrbm.cells import BLANK, EMPTY, CellError, Cells, Value, codebook, factorize, is_blank, match, plain, some
 
 if TYPE_CHECKING:
     from mvrbm.units.block import Block
@@ -102,6 +102,13 @@ class Question(ABC):
             return "those of the table"
         return some([self.labels.get(value, value) if self.labels else value for value in self.values], 6)
 
+    def feature_names(self, n: int) -> list[Any]:
+        """Name the features by which the model sees an answer: the values, where there is one for each."""
+        values = list(self.values or ())
+        return (
+            values if len(values) == n else values[-1:] if n == 1 and values else [f"{place + 1}" for place in range(n)]
+        )
+
     def learn(self, columns: Columns) -> Self:
         """Make a copy whose values, where they were left out, are those found in the data."""
         with self._named():
@@ -130,6 +137,11 @@ class Question(ABC):
         `like` are columns of the table that is written to: where they say a value in their own way (as a text,
         as a label), it is said so.
         """
+
+    def empty_cells(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
+        """Find the cells that hold nothing, or a code that means blank: those that may be filled."""
+        book = codebook((), self.missing)
+        return {name: np.isin(match(cells, book), (BLANK, EMPTY)) for name, cells in columns.items()}
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows of a block in which the answer is (or has among its choices) a value."""

@@ -190,6 +190,7 @@ class Ranking(Question):
             compared[:, [first, second]] |= (block[:, number] >= 0)[:, None]
         place[~compared] = np.nan
         if self.ranks:
+            place = self._beside_given(place, like) if like else place
             return {column: place[:, item] for item, column in enumerate(self.columns)}
         if self.choices:
             written = {}
@@ -199,6 +200,18 @@ class Ranking(Question):
             return self._keep_gaps(written, like) if like else written
         rows, where = distinct_rows(np.nan_to_num(place).astype(np.int64))
         return {self.columns[0]: lookup(where, [self._text(row) for row in rows])}
+
+    def _beside_given(self, place: Cells, like: Columns) -> Cells:
+        """Give items without a rank, where others have one, the ranks that are left, in their order."""
+        given = np.stack([to_numbers(like[column], self.missing)[0] for column in self.columns], axis=1)
+        some_given = ~np.isnan(given).all(axis=1) & np.isnan(given).any(axis=1) & ~np.isnan(place).any(axis=1)
+        for row in np.flatnonzero(some_given):
+            free = np.flatnonzero(np.isnan(given[row]))
+            left = [rank for rank in range(1, self.n_values + 1) if rank not in given[row]]
+            order = free[np.argsort(place[row, free], kind="stable")]
+            place[row] = given[row]
+            place[row, order] = left[: len(order)]
+        return place
 
     def _keep_gaps(self, written: dict[str, Cells], like: Columns) -> dict[str, Cells]:
         """Leave choices alone where someone named a second one and no first: to move it up would name it twice."""
