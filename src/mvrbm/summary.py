@@ -49,10 +49,10 @@ def summarise(answers: Answers, questions: Sequence[Question], weights: NDArray[
     width = max([3, *(q.n_values for q in questions)])
     counts = np.zeros((answers.codes.shape[1], width))
     _count(answers.codes, weight, counts)
-    return Summary(counts, _moments(answers.numbers, weight))
+    return Summary(counts, moments(answers.numbers, weight))
 
 
-def _moments(numbers: NDArray[np.float32], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def moments(numbers: NDArray[np.floating], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weight, mean and standard deviation by column, two passes in blocks of rows."""
     weight, mean, square = np.zeros((3, numbers.shape[1]))
     blocks = [slice(i, i + _BLOCK) for i in range(0, len(numbers), _BLOCK)]

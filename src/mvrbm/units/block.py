@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.floating]
 Codes = NDArray[np.int16]
 Index = NDArray[np.int64]
+Scored = NDArray[np.integer]
+"""Codes to be scored, -1 where there is none; the metrics read them from anywhere, so of any width."""
 
 
 class Block(ABC):
@@ -133,7 +135,7 @@ class Block(ABC):
         return np.zeros_like(base)
 
 
-def wrong_and_answered(codes: Codes, true_codes: Codes, weights: Array) -> NDArray[np.float64]:
+def wrong_and_answered(codes: Scored, true_codes: Scored, weights: Array) -> NDArray[np.float64]:
     """For each code column, the weight of the answers that are wrong and of all that there are."""
     answered = true_codes >= 0
     return np.stack([(answered & (codes != true_codes)) @ weights, answered @ weights], axis=1)

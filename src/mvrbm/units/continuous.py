@@ -360,11 +360,18 @@ class ContinuousBlock(Block):
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
     ) -> NDArray[np.float64]:
         """The squared error in standard deviations."""
-        answered = ~np.isnan(true_numbers)
-        off = np.where(answered, numbers.astype(np.float64) - true_numbers, 0.0) / self.scale
-        return np.stack([off**2 @ weights, answered @ weights], axis=1)
+        return squares_and_answered(numbers, true_numbers, weights, self.scale)
 
     @staticmethod
     def error(parts: NDArray[np.float64]) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(parts[0] / parts[1]))
+
+
+def squares_and_answered(
+    numbers: Array, true_numbers: Array, weights: Array, scale: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """For each question, the weight of the squared errors, in units of its `scale`, and of all answers."""
+    answered = ~np.isnan(true_numbers)
+    off = np.where(answered, numbers.astype(np.float64) - true_numbers, 0.0) / scale
+    return np.stack([off**2 @ weights, answered @ weights], axis=1)

@@ -29,7 +29,7 @@ from mvrbm.cells import (
     unlist,
 )
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.block import Array, Block, Codes, Scored
 from mvrbm.units.indicators import IndicatorBlock, smoothed
 from mvrbm.units.question import Columns, Question
 
@@ -309,9 +309,7 @@ class MulticategoricalBlock(IndicatorBlock):
 
         The paper's recall and precision count agreeing zeros too and can exceed 1; these do not.
         """
-        answered = true_codes >= 0
-        truth, guess = true_codes == 1, (codes == 1) & answered
-        each = np.stack([part @ weights for part in (truth & guess, ~truth & guess, truth & ~guess, answered)], axis=1)
+        each = hits_and_answered(codes, true_codes, weights)
         return np.add.reduceat(each, self.feature_start, axis=0) / np.bincount(self.owner)[:, None]
 
     @staticmethod
@@ -319,6 +317,14 @@ class MulticategoricalBlock(IndicatorBlock):
         """1 - F1; 0 where nothing was to be found and nothing was."""
         hit, extra, missed, _ = parts
         return float((extra + missed) / (2 * hit + extra + missed)) if hit + extra + missed else 0.0
+
+
+def hits_and_answered(codes: Scored, true_codes: Scored, weights: Array) -> NDArray[np.float64]:
+    """For each option, the weight of true positives, false positives, false negatives and of all answers."""
+    answered = true_codes >= 0
+    truth, guess = true_codes == 1, (codes == 1) & answered
+    parts = (truth & guess, ~truth & guess, truth & ~guess, answered)
+    return np.stack([part @ weights for part in parts], axis=1)
 
 
 class NonEmptyBlock(MulticategoricalBlock):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mvrbm.cells import Value, some
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.block import Array, Block, Codes, Index, Scored
 from mvrbm.units.categorical import OneAnswer
 from mvrbm.units.levels import LevelBlock
 from mvrbm.units.question import Columns
@@ -127,6 +127,16 @@ class OrdinalBlock(LevelBlock):
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
     ) -> NDArray[np.float64]:
         """The distance in levels, as a share of the scale's length."""
-        answered = true_codes >= 0
-        distance = np.where(answered, np.abs(codes - true_codes), 0) @ weights / (self.size - 1)
-        return np.stack([distance, answered @ weights], axis=1)
+        return steps_and_answered(codes, true_codes, weights, self.size)
+
+
+def steps_and_answered(codes: Scored, true_codes: Scored, weights: Array, n_levels: Index) -> NDArray[np.float64]:
+    """For each question, the weight of the distances, as shares of the scale's length, and of all answers.
+
+    A blank guess is as far away as an answer can be.
+    """
+    answered = true_codes >= 0
+    far = np.broadcast_to(n_levels[:, None] - 1, true_codes.shape)
+    steps = np.where(codes < 0, far, np.abs(codes - true_codes))
+    distance = np.where(answered, steps, 0) @ weights / (n_levels - 1)
+    return np.stack([distance, answered @ weights], axis=1)

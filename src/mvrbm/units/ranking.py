@@ -27,7 +27,7 @@ from mvrbm.cells import (
     to_numbers,
 )
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.block import Array, Block, Codes, Scored
 from mvrbm.units.levels import LevelBlock
 from mvrbm.units.question import Columns, Question, WrongPartError
 
@@ -101,7 +101,7 @@ class Ranking(Question):
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs of items, by their numbers, in the order of the codes."""
-        return list(combinations(range(self.n_values), 2))
+        return pairs_of(self.n_values)
 
     @property
     def n_codes(self) -> int:
@@ -124,11 +124,7 @@ class Ranking(Question):
     def _encode(self, columns: Columns, unseen: str) -> Cells:
         chosen = self._places_of_choices if self.choices else self._places_of_texts
         place = (self._places_of_ranks if self.ranks else chosen)(columns, unseen)
-        block = np.empty((len(place), self.n_codes), dtype=np.int32)
-        for number, (first, second) in enumerate(self.pairs):
-            difference = place[:, second] - place[:, first]
-            block[:, number] = np.where(np.isnan(difference), -1, 1 - np.sign(np.nan_to_num(difference)))
-        return block
+        return pair_codes(place)
 
     def _places_of_ranks(self, columns: Columns, unseen: str) -> Cells:
         place = np.empty((len(columns[self.columns[0]]), self.n_values), dtype=np.float32)
@@ -232,6 +228,21 @@ class Ranking(Question):
         return self.separator.join(groups) or None
 
 
+def pairs_of(n_items: int) -> list[tuple[int, int]]:
+    """The pairs of items, by their numbers, in the order of the codes."""
+    return list(combinations(range(n_items), 2))
+
+
+def pair_codes(place: NDArray[np.floating]) -> NDArray[np.int32]:
+    """The codes of all pairs, (rows, pairs), from the place of each item: 0, 1 or 2, -1 where one has none (NaN)."""
+    pairs = pairs_of(place.shape[1])
+    block = np.empty((len(place), len(pairs)), dtype=np.int32)
+    for number, (first, second) in enumerate(pairs):
+        difference = place[:, second] - place[:, first]
+        block[:, number] = np.where(np.isnan(difference), -1, 1 - np.sign(np.nan_to_num(difference)))
+    return block
+
+
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
@@ -286,8 +297,13 @@ class RankingBlock(LevelBlock):
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
     ) -> NDArray[np.float64]:
         """The share of pairs put in the opposite order; a tie is not opposed to anything."""
-        opposed = np.isin(true_codes, (0, 2)) & (codes != true_codes) & (codes != 1)
-        each = np.stack([opposed @ weights, (true_codes >= 0) @ weights], axis=1)
+        each = opposed_and_compared(codes, true_codes, weights)
         n_pairs = np.array([len(p) for p in self.pairs])
         share: NDArray[np.float64] = np.add.reduceat(each, self.pair_start, axis=0) / n_pairs[:, None]
         return share
+
+
+def opposed_and_compared(codes: Scored, true_codes: Scored, weights: Array) -> NDArray[np.float64]:
+    """For each pair, the weight of the opposite orders and of all that were compared."""
+    opposed = np.isin(true_codes, (0, 2)) & (codes != true_codes) & (codes != 1)
+    return np.stack([opposed @ weights, (true_codes >= 0) @ weights], axis=1)
