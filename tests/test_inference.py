@@ -5,6 +5,7 @@ import pytest
 
 from mvrbm import inference
 from mvrbm.answers import Answers
+from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.continuous import QUANTILES
 from oracle import CASES, Oracle, location_and_scale, machine, random_answers
 
@@ -222,3 +223,27 @@ def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
     filled, _ = inference.complete(rbm, blank)
     assert (filled.codes == filled.codes[0]).all()
     assert np.isnan(inference.log_scores(rbm, blank)).all()
+
+
+def test_the_threshold_of_a_choose_any_question_makes_f1_largest():
+    rbm = machine("multicategorical", seed=2)
+    truth = random_answers(rbm.visible.questions, 300, 5)
+    kept = Answers(truth.codes.copy(), truth.numbers.copy())
+    own = cell_slices(rbm.visible.questions)
+    kept.codes[:150, own[0][0]] = 255
+    kept.codes[150:, own[1][0]] = 255
+    rows = np.arange(300)
+    inference.tune(rbm, HiddenAnswers(truth, kept, rows))
+    (part,) = rbm.visible.parts
+    for question, hidden in ((0, rows < 150), (1, rows >= 150)):
+        p = inference.chances(rbm, kept, question)[1][hidden]
+        chosen = truth.codes[hidden][:, own[question][0]] == 1
+
+        def f1(threshold, p=p, chosen=chosen):
+            guess = p >= threshold
+            return 2 * (guess & chosen).sum() / (guess.sum() + chosen.sum())
+
+        at = rbm.visible.question_order.tolist().index(question)
+        odds = part.block.threshold[part.block.feature_start[at], 0]
+        best = max(f1(threshold) for threshold in np.unique(p))
+        assert f1(1 / (1 + np.exp(-odds))) == pytest.approx(best)

@@ -170,6 +170,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
             visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
         rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
         history = train(rbm, answers, settings, weights, self._say if self.verbose else None, hidden)
+        hidden = hidden or hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+        inference.tune(rbm, hidden, weights)
         # together and last: a fit that fails leaves the model of the one before
         self.schema_, self.rbm_, self.history_ = schema, rbm, history
         return self

@@ -11,6 +11,7 @@ from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
 from mvrbm.rbm import RBM
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
+from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, Visible
 
@@ -70,6 +71,17 @@ def complete(
 
     _for_each_chunk(of, answers, n_threads)
     return out, sure
+
+
+def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
+    """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept."""
+    visible, rows = rbm.visible, hidden.rows
+    kept = visible.load(hidden.kept, rows, rbm.dtype)
+    truth = visible.load(hidden.hidden, rows, rbm.dtype)
+    wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
+    outlook = visible.outlook(rbm.posterior(kept)[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
+    for part, own in zip(visible.parts, outlook, strict=True):
+        part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
 
 
 def each_question(rbm: RBM, chunk: Chunk, questions: Iterable[int]) -> Iterator[tuple[int, list[Array]]]:

@@ -123,6 +123,9 @@ class Block(ABC):
         """The type's error from the sum of its parts: by default the first over the second."""
         return float(parts[0] / parts[1])
 
+    def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:  # noqa: B027
+        """Learn how to settle an outlook from answers that were hidden and are known; most types need not."""
+
     def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:  # noqa: B027
         """Write t(v), given the codes and the features; a type without base parameters has none."""
 
