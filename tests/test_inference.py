@@ -247,3 +247,34 @@ def test_the_threshold_of_a_choose_any_question_makes_f1_largest():
         odds = part.block.threshold[part.block.feature_start[at], 0]
         best = max(f1(threshold) for threshold in np.unique(p))
         assert f1(1 / (1 + np.exp(-odds))) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("case", ["binary", "ordinal", "multicategorical", "mixture"])
+def test_draws_match_the_enumerated_conditional(case):
+    """Draws of the blanks given a person's answers, from the full machine: each question's share of each answer."""
+    rbm = machine(case, size=0.5)
+    n = 4000
+    one = random_answers(rbm.visible.questions, 1, 8, missing=0.5)
+    answers = one.take(np.zeros(n, int))
+    (drawn,) = inference.draw(rbm, answers, 1, seed=3, burn_in=60)
+    given = one.codes[0] != 255
+    assert (drawn.codes[:, given] == one.codes[0, given]).all()
+    own = cell_slices(rbm.visible.questions)
+    oracle = Oracle(rbm)
+    listed, p = oracle.answers(), oracle.probabilities()
+    for column in np.flatnonzero(given):
+        p = p * (listed.codes[:, column] == one.codes[0, column])
+    for column in np.flatnonzero(~np.isnan(one.numbers[0])):
+        nearest = np.abs(listed.numbers[:, column] - one.numbers[0, column])
+        p = p * (nearest == nearest.min())
+    p = p / p.sum()
+    checked = 0
+    for codes, _ in own:
+        for column in range(codes.start, codes.stop):
+            if not given[column]:
+                exact = np.bincount(listed.codes[:, column], p, minlength=8)
+                found = np.bincount(drawn.codes[:, column], minlength=8) / n
+                floor = np.sqrt(exact * (1 - exact) / n)
+                assert (np.abs(found - exact) <= 5 * floor + 0.01).all(), (column, found, exact)
+                checked += 1
+    assert checked

@@ -223,3 +223,36 @@ def test_labelled_parameters(survey):
     assert len(top) == 8 * 6
     first = top[(top.feature == "mvrbm0") & (top.effect == "raises")]
     assert first["weight"].max() == pytest.approx(frame["W0"].max())
+
+
+def test_draws_are_whole_tables_that_differ(survey):
+    frame, schema, model = survey
+    first, second = model.complete(frame, draws=2, random_state=0)
+    again, _ = model.complete(frame, draws=2, random_state=0)
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(second)
+    for drawn in (first, second):
+        assert not drawn.isna().any().any()
+        for name in frame.columns:
+            there = frame[name].notna()
+            assert (drawn.loc[there, name] == frame.loc[there, name]).all()
+        encode(drawn, schema)  # every order is one that a person can give
+    with pytest.raises(ValueError, match="random draws have none"):
+        model.complete(frame, draws=2, flags=True)
+    with pytest.raises(ValueError, match="draws must be a whole number, 1 or more"):
+        model.complete(frame, draws=0)
+
+
+def test_made_up_people(survey):
+    _, schema, model = survey
+    people = model.sample(50, random_state=1)
+    assert list(people.columns) == schema.columns
+    assert not encode(people, schema).numbers.size or np.isfinite(encode(people, schema).numbers).all()
+    assert (encode(people, schema).codes != 255).all()
+    pd.testing.assert_frame_equal(people, model.sample(50, random_state=1))
+    some = model.sample(20, given={"binary_1": "yes"}, random_state=2)
+    assert (some["binary_1"] == "yes").all()
+    with pytest.raises(ValueError, match="given names 'x', which is no column of a question"):
+        model.sample(1, given={"x": 1})
+    with pytest.raises(ValueError, match="n_samples must be a whole number, 1 or more"):
+        model.sample(0)

@@ -2,6 +2,7 @@
 
 from mvrbm.estimators import MVRBM
 from mvrbm.files import read_table, write_table
+from mvrbm.pool import pool
 from mvrbm.schema import Schema
 from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
 
@@ -16,6 +17,7 @@ __all__ = [
     "Ordinal",
     "Ranking",
     "Schema",
+    "pool",
     "read_table",
     "write_table",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -193,6 +193,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         questions: Iterable[str] | None = None,
         where: Any = None,
         flags: bool = False,
+        draws: int | None = None,
+        random_state: Any = None,
     ) -> Any:
         """Fill the blanks of a table, in a copy of it: each with the best answer given all that the row answers.
 
@@ -202,20 +204,69 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         row (counted from 0), question, column and value, and how sure it is: the probability of the answer (of a
         question with several columns, of that option or, of a ranking, the mean over its pairs), or the standard
         deviation of a number.
+
+        With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
+        multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
+        the model's).
         """
         table, answers = self._read(X)
-        schema = self.schema_
         chosen = self._chosen(questions)
-        filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads)
-        if any(question.asked_if for question in schema):
-            for (question, block), (_, before) in zip(
-                encoding.raw_blocks(filled, schema), encoding.raw_blocks(answers, schema), strict=True
-            ):
-                put = encoding.asked(filled, schema)[question.name]
-                block[~put] = before[~put]  # was not asked, also where the answer before it was filled just now
         only = None if where is None else self._cells(where, table)
-        frame, written = encoding.fill(table, schema, answers, filled, only)
-        return (frame, self._flags(frame, written, sure)) if flags else frame
+        if draws is None:
+            filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads)
+            frame, written = self._filled(table, answers, filled, chosen, only)
+            return (frame, self._flags(frame, written, sure)) if flags else frame
+        if flags:
+            raise ValueError("flags tell how sure the best answers are; random draws have none: leave one of them out")
+        self._check_number("draws", draws, 1, whole=True)
+        drawn = inference.draw(self.rbm_, answers, draws, self._seed(random_state), self.n_threads)
+        return [self._filled(table, answers, each, chosen, only)[0] for each in drawn]
+
+    def sample(self, n_samples: int = 1, *, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
+        """Made-up people, drawn from the model: a pandas table with the columns of its questions, without blanks.
+
+        `given={column: cell}` holds some answers fixed. Each row is a chain of Gibbs sampling of its own.
+
+        Rows are drawn from the model, not copied from the table it learnt from. That is no guarantee of privacy: a
+        model with many hidden units can come close to people who answered in a rare way, and what it says of small
+        groups is what they said. Nothing here is differentially private.
+        """
+        import pandas as pd
+
+        check_is_fitted(self, "rbm_")
+        self._check_number("n_samples", n_samples, 1, whole=True)
+        blank = {name: np.full(n_samples, None, dtype=object) for name in self.schema_.columns}
+        for name, cell in (given or {}).items():
+            if name not in blank:
+                raise ValueError(f"given names {name!r}, which is no column of a question; there are {some(blank)}")
+            blank[name] = np.array([cell] * n_samples + [None], dtype=object)[:-1]
+        answers = encoding.encode(pd.DataFrame(blank), self.schema_, self.unseen)
+        (drawn,) = inference.draw(self.rbm_, answers, 1, self._seed(random_state), self.n_threads)
+        self._leave_unasked(answers, drawn)
+        return pd.DataFrame(encoding.decode(drawn, self.schema_)).infer_objects()
+
+    def _filled(
+        self,
+        table: Table,
+        answers: Answers,
+        filled: Answers,
+        chosen: NDArray[np.bool_],
+        only: dict[str, NDArray[np.bool_]] | None,
+    ) -> tuple[Any, dict[str, NDArray[np.bool_]]]:
+        """The table with the blanks of the chosen questions filled, and which cells were."""
+        self._leave_unasked(answers, filled, ~chosen)
+        return encoding.fill(table, self.schema_, answers, filled, only)
+
+    def _leave_unasked(self, answers: Answers, filled: Answers, not_chosen: NDArray[np.bool_] | None = None) -> None:
+        """Blank again what nobody was asked, also where the answer before it was filled just now."""
+        put = encoding.asked(filled, self.schema_)
+        pairs = zip(encoding.raw_blocks(filled, self.schema_), encoding.raw_blocks(answers, self.schema_), strict=True)
+        for place, ((question, block), (_, before)) in enumerate(pairs):
+            leave = ~put[question.name] | (not_chosen is not None and bool(not_chosen[place]))
+            block[leave] = before[leave]
+
+    def _seed(self, random_state: Any) -> int:
+        return int(check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1))
 
     def predict(self, X: Any, question: str | None = None) -> Any:
         """The best answer to a question (None: to every one) given whatever else each row answers.
@@ -405,8 +456,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
                 raise ValueError(f"{name} must lie below {most} and above {max(least, 0)}, not {given[name]!r}")
         if given.get("early_stopping", True) not in (True, False):
             raise ValueError(f"early_stopping must be True or False, not {given['early_stopping']!r}")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return replace(RECIPES[self.recipe], seed=seed, **given)
+        return replace(RECIPES[self.recipe], seed=self._seed(None), **given)
 
     def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:

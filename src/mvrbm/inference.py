@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
+from mvrbm.kernels.random import Stream
 from mvrbm.rbm import RBM
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
@@ -71,6 +72,38 @@ def complete(
 
     _for_each_chunk(of, answers, n_threads)
     return out, sure
+
+
+def draw(
+    rbm: RBM,
+    answers: Answers,
+    n_draws: int,
+    seed: int,
+    n_threads: int | None = None,
+    burn_in: int = 100,
+    apart: int = 20,
+) -> list[Answers]:
+    """Joint draws of all blanks given each person's answers, from the full machine, by Gibbs sampling.
+
+    The answers are held fixed, and rankings are orders that a person can give. A chain for each person starts from
+    the machine without hidden units, runs `burn_in` sweeps, and gives a draw every `apart` sweeps.
+    """
+    out = [Answers(answers.codes.copy(), answers.numbers.copy()) for _ in range(n_draws)]
+    biases = rbm.parameters.U[:, None]
+
+    def of(rows: Index) -> None:
+        given = rbm.visible.load(answers, rows, rbm.dtype)
+        stream = Stream(seed, 0, rows)
+        z = np.repeat(biases, len(rows), axis=1)
+        chunk = rbm.visible.sample_legal(z, rbm.theta, stream, given)
+        for drawn in range(n_draws):
+            for _ in range(apart if drawn else burn_in):
+                H = rbm.draw_hidden(rbm.posterior(chunk), stream)
+                chunk = rbm.visible.sample_legal(rbm.visible_inputs(H), rbm.theta, stream, given)
+            rbm.visible.store(chunk, out[drawn], rows)
+
+    _for_each_chunk(of, answers, n_threads)
+    return out
 
 
 def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:

@@ -176,6 +176,14 @@ class Visible:
             p.block.sample(z[p.features], theta[p.base], u[p.draws], codes, numbers)
         return chunk
 
+    def sample_legal(self, z: Array, theta: Array, stream: Stream, given: Chunk) -> Chunk:
+        """Answers that a person can give, drawn given the inputs z and what `given` says: rankings are orders."""
+        chunk = Chunk(given.codes.copy(), given.numbers.copy())
+        for p in self.parts:
+            codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
+            p.block.sample_legal(z[p.features], theta[p.base], stream, codes, numbers)
+        return chunk
+
     def mean(self, z: Array, theta: Array, like: Chunk) -> tuple[Array, Array]:
         """The expectations of x and t given z, of what `like` answers."""
         x = np.zeros((self.n_features, z.shape[1]), z.dtype)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
 
 if TYPE_CHECKING:
@@ -72,6 +73,16 @@ class Block(ABC):
     @abstractmethod
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
         """Write answers drawn given the inputs z, using the uniform numbers u."""
+
+    def sample_legal(self, z: Array, theta: Array, stream: Stream, codes: Codes, numbers: Array) -> None:
+        """Write answers that a person can give, drawn given the inputs z and what `codes` and `numbers` already say.
+
+        By default those of `sample`, where nothing is known.
+        """
+        drawn = np.empty_like(codes), np.empty_like(numbers)
+        self.sample(z, theta, stream.uniform(self.n_draws), *drawn)
+        codes[:] = np.where(codes < 0, drawn[0], codes)
+        numbers[:] = np.where(np.isnan(numbers), drawn[1], numbers)
 
     @abstractmethod
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:

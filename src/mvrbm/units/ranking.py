@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from functools import cache
+from itertools import combinations, permutations
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +28,8 @@ from mvrbm.cells import (
     split,
     to_numbers,
 )
+from mvrbm.kernels.orders import draw_orders, n_draws
+from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Scored
 from mvrbm.units.levels import LevelBlock
@@ -243,6 +247,32 @@ def pair_codes(place: NDArray[np.floating]) -> NDArray[np.int32]:
     return block
 
 
+@cache
+def top_orders(n_items: int, n_top: int) -> NDArray[np.int16]:
+    """The pair codes of every choice of a first, a second, ... of some items, the rest tied last; (orders, pairs)."""
+    place = np.full((math.perm(n_items, n_top), n_items), n_top)
+    for number, chosen in enumerate(permutations(range(n_items), n_top)):
+        place[number, list(chosen)] = range(n_top)
+    left, right = np.array(list(combinations(range(n_items), 2))).T
+    codes: NDArray[np.int16] = (1 + np.sign(place[:, left] - place[:, right])).astype(np.int16)
+    return codes
+
+
+def draw_top(logits: Array, codes: Codes, u: Array, n_items: int, n_top: int) -> None:
+    """Write, in place, first, second, ... choices drawn whole: a person names no two items for one place.
+
+    Each is as probable, among all that agree with the pairs known, as its pairs say.
+    """
+    orders = top_orders(n_items, min(n_top, n_items - 1))
+    rows = 3 * np.arange(orders.shape[1]) + orders
+    for b in range(codes.shape[1]):
+        agrees = ((codes[:, b] < 0) | (orders == codes[:, b])).all(axis=1)
+        agrees = agrees if agrees.any() else np.ones(len(orders), dtype=bool)
+        weight = logits[rows[agrees], b].sum(axis=1, dtype=np.float64)
+        below = np.cumsum(np.exp(weight - weight.max()))
+        codes[:, b] = orders[agrees][min(np.searchsorted(below, u[b] * below[-1]), agrees.sum() - 1)]
+
+
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
@@ -250,6 +280,7 @@ class RankingBlock(LevelBlock):
     """
 
     def __init__(self, questions: Sequence[Ranking], summary: Summary, paper: bool) -> None:
+        self._own = questions
         items = np.array([q.n_values for q in questions])
         self.feature_start = np.cumsum(items) - items
         self.pairs = [np.array(q.pairs) for q in questions]
@@ -272,6 +303,18 @@ class RankingBlock(LevelBlock):
 
     def natural_slope(self, base: Array) -> Array:
         return np.array([float(g == "learn") for g in self._gamma], base.dtype)
+
+    def sample_legal(self, z: Array, theta: Array, stream: Stream, codes: Codes, numbers: Array) -> None:
+        """Draw whole orders, each with the probability that the pairs give it among all that the form can say."""
+        logits = self._logits(z, theta)
+        for question, first in zip(self._own, self.pair_start, strict=True):
+            own = slice(first, first + question.n_codes)
+            levels = logits[3 * own.start : 3 * own.stop]
+            if question.choices:
+                draw_top(levels, codes[own], stream.uniform(1)[0], question.n_values, len(question.choices))
+            else:
+                u = stream.uniform(n_draws(question.n_values))
+                draw_orders(levels, codes[own], u, codes[own])
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The probability that one item is put before another, for each two; what they lack of 1 is a tie."""
