@@ -63,21 +63,25 @@ def fill(
     Nothing else is touched: not a cell that holds something, not one that is empty because that is an answer; nor, with
     `only`, a cell that it does not name.
     """
-    columns = decode(filled, schema, like=table)
+    columns: dict[str, Cells] = {}
     where: dict[str, NDArray[np.bool_]] = {}
     for (question, before), (_, after) in zip(blocks(answers, schema), blocks(filled, schema), strict=True):
-        gained = _blank(question, before) & ~_blank(question, after)
+        gained = (_blank(question, before) & ~_blank(question, after)).any(axis=1)
+        if not gained.any():
+            continue
         own = read_columns(table, question, absent="missing")
+        written = question.decode(after, own)
         for name, empty in question.empty_cells(own).items():
-            there = np.array([not is_blank(cell) for cell in columns[name]], dtype=bool)
-            may = (
-                np.ones(table.n_rows, dtype=bool)
-                if only is None
-                else only.get(name, np.zeros(table.n_rows, dtype=bool))
-            )
-            where[name] = gained.any(axis=1) & empty & there & may
-    kept = {name: cells for name, cells in columns.items() if name in table}  # an absent column is not made up
-    return table.written(kept, where), {name: where[name] for name in kept}
+            if name in table:  # an absent column is not made up
+                may = (
+                    gained & empty
+                    if only is None
+                    else gained & empty & only.get(name, np.zeros(len(empty), dtype=bool))
+                )
+                there = np.array([not is_blank(cell) for cell in written[name][may]], dtype=bool)
+                may[may] = there
+                columns[name], where[name] = written[name], may
+    return table.written(columns, where), where
 
 
 def raw_blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:

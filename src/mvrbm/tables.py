@@ -72,7 +72,9 @@ class Table:
         if name not in self._labels:
             way_out = f"{self._instead(name)}; rename it or edit the schema"
             raise ValueError(f"{said}the table has no column {name!r}; {way_out}")
-        cells = _cells(self._frame.get_column(self._labels[name]))
+        label = self._labels[name]
+        plain_pandas = self._frame.implementation.is_pandas_like()  # narwhals would take longer than the reading
+        cells = _pandas_cells(self.native[label]) if plain_pandas else _cells(self._frame.get_column(label))
         if cells.dtype.kind in "mMc":
             raise ValueError(f"{said}column {name!r} is of type {cells.dtype}; turn it into numbers or texts first")
         return cells
@@ -85,6 +87,8 @@ class Table:
         """
         frame = self._frame
         series = []
+        if where is not None:  # a column in which nothing is written need not be looked at
+            columns = {name: cells for name, cells in columns.items() if name not in where or where[name].any()}
         for name, cells in columns.items():
             if name in self._labels:
                 rows = np.ones(self.n_rows, dtype=bool) if where is None else where[name]
@@ -135,11 +139,13 @@ def _twice(labels: list[Any]) -> ValueError:
 
 def _cells(series: nw.Series[Any]) -> Cells:
     """Read the cells, without a copy where that is possible."""
+    pandas_like = series.implementation.is_pandas_like()
+    return _pandas_cells(series.to_native()) if pandas_like else from_arrow(series.to_arrow())
+
+
+def _pandas_cells(native: Any) -> Cells:
     import pandas as pd
 
-    if not series.implementation.is_pandas_like():
-        return from_arrow(series.to_arrow())
-    native = series.to_native()
     if isinstance(native.dtype, np.dtype):
         return native.to_numpy()
     return from_arrow(native.array.__arrow_array__()) if isinstance(native.dtype, pd.ArrowDtype) else native.array
