@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format bench bench-tables bench-decisions clean
+.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,9 @@ bench: $(VENV)/.installed ## speed and memory, each beside the matrix products a
 
 bench-tables: $(VENV)/.installed ## reading a million rows from tables of each library
 	$(BIN)/python -m benchmarks.tables
+
+bench-jobs: $(VENV)/.installed ## vectors and completion, by row
+	$(BIN)/python -m benchmarks.jobs
 
 bench-decisions: $(VENV)/.installed ## the measurements behind the engine's decisions
 	$(BIN)/python -m benchmarks.decisions

@@ -213,7 +213,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  
         chosen = self._chosen(questions)
         only = None if where is None else self._cells(where, table)
         if draws is None:
-            filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads)
+            filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads, certain=flags)
             frame, written = self._filled(table, answers, filled, chosen, only)
             return (frame, self._flags(frame, written, sure)) if flags else frame
         if flags:

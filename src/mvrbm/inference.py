@@ -41,17 +41,22 @@ def reconstruct(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Ans
 
 
 def complete(
-    rbm: RBM, answers: Answers, questions: NDArray[np.bool_] | None = None, n_threads: int | None = None
+    rbm: RBM,
+    answers: Answers,
+    questions: NDArray[np.bool_] | None = None,
+    n_threads: int | None = None,
+    certain: bool = True,
 ) -> tuple[Answers, NDArray[np.float32]]:
     """Every blank answer given all that each person answered, and how sure it is, (rows, codes then numbers).
 
     The distribution of each answer is exact (paper section 3.2): the hidden units are summed out in the machine of the
     person's answers and that one. `questions` says, in the schema's order, which are asked for. How sure a code is
-    is its probability, a number its standard deviation; NaN where nothing was blank.
+    is its probability, a number its standard deviation; NaN where nothing was blank, or without `certain`.
     """
     visible = rbm.visible
     out = Answers(answers.codes.copy(), answers.numbers.copy())
-    sure = np.full((answers.n_rows, answers.codes.shape[1] + answers.numbers.shape[1]), np.nan, np.float32)
+    n_cells = answers.codes.shape[1] + answers.numbers.shape[1]
+    sure = np.full((answers.n_rows if certain else 0, n_cells), np.nan, np.float32)
     asked = np.ones(visible.n_questions, bool) if questions is None else questions[visible.question_order]
     cells = asked[visible.cell_question][:, None]
     columns = np.concatenate([visible.code_columns, visible.number_columns + answers.codes.shape[1]])
@@ -67,8 +72,9 @@ def complete(
             np.where(wanted[1], settled.numbers, chunk.numbers),
         )
         visible.store(filled, out, rows)
-        certainty = np.where(np.concatenate(wanted), visible.certainty(outlook, settled), np.nan)
-        sure[rows[:, None], columns] = certainty.T
+        if certain:
+            certainty = np.where(np.concatenate(wanted), visible.certainty(outlook, settled), np.nan)
+            sure[rows[:, None], columns] = certainty.T
 
     _for_each_chunk(of, answers, n_threads)
     return out, sure

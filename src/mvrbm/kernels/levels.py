@@ -56,6 +56,24 @@ def _exponentials(logits: Any, s: int, m: int, top: Any, e: Any, total: Any) -> 
 
 
 @kernel
+def median(logits: Any, start: Any, size: Any, codes: Any) -> None:
+    """code = the first level at which the running sum of probabilities reaches a half."""
+    n = logits.shape[1]
+    top, total = np.empty(n, logits.dtype), np.empty(n, logits.dtype)
+    e = np.empty((size.max() if len(size) else 0, n), logits.dtype)
+    for q in range(len(start)):
+        s, m = start[q], size[q]
+        _exponentials(logits, s, m, top, e, total)
+        for b in range(n):
+            codes[q, b] = 0
+            top[b] = 0
+        for level in range(m - 1):
+            for b in range(n):
+                top[b] += e[level, b]
+                codes[q, b] += np.int16(1) if top[b] < total[b] / 2 else np.int16(0)
+
+
+@kernel
 def probabilities(logits: Any, start: Any, size: Any, p: Any) -> None:
     """p = softmax of each unit's logits."""
     n = logits.shape[1]

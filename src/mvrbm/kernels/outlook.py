@@ -13,10 +13,11 @@ import numpy as np
 def tilt(P: Any, E: Any, unit: Any, wanted: Any, out: Any) -> None:
     """out = the sum over k of log(1 + P_k (e^w_k - 1)) of each level and person; 0 where it is not wanted.
 
-    P is (people, hidden) and E = e^w - 1, (levels, hidden), both float64: the factors are multiplied, and one
+    P is (people, hidden) and E = e^w - 1, (levels, hidden), of one precision: the factors are multiplied, and one
     logarithm taken. Where the product leaves the range of numbers, it is taken in parts.
     """
     K = P.shape[1]
+    one = P.dtype.type(1.0)
     for level in range(E.shape[0]):
         row, q = E[level], unit[level]
         for b in range(P.shape[0]):
@@ -24,18 +25,18 @@ def tilt(P: Any, E: Any, unit: Any, wanted: Any, out: Any) -> None:
             if not wanted[q, b]:
                 continue
             p = P[b]
-            product = 1.0
+            product = one
             for k in range(K):
-                product *= 1.0 + p[k] * row[k]
-            if 1e-290 < product < 1e290:
+                product *= one + p[k] * row[k]
+            if 1e-30 < product < 1e30:
                 out[level, b] = math.log(product)
                 continue
             total = 0.0
             for k in range(K):
-                total += math.log(1.0 + p[k] * row[k])
+                total += math.log(1.0 + np.float64(p[k]) * np.float64(row[k]))
             out[level, b] = total
 
 
 def exp_minus_one(W: Any) -> Any:
-    """e^w - 1 in float64, for `tilt`; a weight beyond 600 counts as 600, so that it stays a number."""
-    return np.expm1(np.minimum(W.astype(np.float64), 600.0))
+    """e^w - 1, for `tilt`; a weight beyond 80 counts as 80, so that it stays a number in float32."""
+    return np.expm1(np.minimum(W, W.dtype.type(80.0)))

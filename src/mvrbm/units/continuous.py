@@ -304,7 +304,7 @@ class ContinuousBlock(Block):
         """Points x and their probabilities, (points, people): the density of one question on a grid.
 
         It is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. The grid
-        covers eight standard deviations of the mixture on both sides, in steps of at most a third of sigma.
+        covers eight standard deviations of the mixture on both sides, in steps of at most half of sigma.
         """
         P, w = P.astype(np.float64), W[q].astype(np.float64)
         variance = -0.5 / float(theta[q])
@@ -316,7 +316,7 @@ class ContinuousBlock(Block):
         high = np.minimum(mean + 8 * spread, self.high[q, 0])
         low, high = np.minimum(low, high - 1e-9), np.maximum(high, low + 1e-9)
         width = float((high - low).max(initial=0.0))
-        n = int(np.clip(np.ceil(3 * width / np.sqrt(variance)), 24, 600)) + 1
+        n = int(np.clip(np.ceil(2 * width / np.sqrt(variance)), 24, 600)) + 1
         x = low + (high - low) * np.linspace(0, 1, n)[:, None]
         if self._mean_field:
             log_p = -((x - mean) ** 2) / (2 * variance)
@@ -332,9 +332,9 @@ class ContinuousBlock(Block):
         """Roughly where the mixture lies and how wide it is: hidden units tilted by the answer they expect."""
         mean = np.zeros(P.shape[1])
         tilted = P
-        for _ in range(10):  # an answer raises the units that raise it
+        odds = special.logit(np.clip(P, 1e-12, 1 - 1e-12))
+        for _ in range(4):  # an answer raises the units that raise it
             mean = variance * (U + w @ tilted)
-            odds = np.log(np.clip(P, 1e-12, 1 - 1e-12)) - np.log1p(-np.clip(P, 1e-12, 1 - 1e-12))
             tilted = special.expit(odds + w[:, None] * np.clip(mean, self.low.min(), self.high.max()))
         spread = variance**2 * (w**2 @ (tilted * (1 - tilted)))
         # units that hang together widen it more than if each stood for itself

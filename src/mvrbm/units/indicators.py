@@ -59,7 +59,8 @@ class IndicatorBlock(Block):
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
         """The log-odds of each 1."""
         out = np.empty((self.n_codes, P.shape[1]))
-        tilt(P.T.astype(np.float64), exp_minus_one(W), np.arange(self.n_codes), wanted, out)
+        E = exp_minus_one(np.ascontiguousarray(W))
+        tilt(np.ascontiguousarray(P.T), E, np.arange(self.n_codes), wanted, out)
         out += U.astype(np.float64)[:, None]
         return out
 

@@ -150,9 +150,8 @@ class LevelBlock(Block):
         """The logit of each level."""
         weights = self._logits(W, np.zeros_like(theta)) if self.A is not None else W
         out = np.empty((self.n_levels, P.shape[1]))
-        tilt(
-            P.T.astype(np.float64), exp_minus_one(weights), np.repeat(np.arange(len(self.size)), self.size), wanted, out
-        )
+        unit = np.repeat(np.arange(len(self.size)), self.size)
+        tilt(np.ascontiguousarray(P.T), exp_minus_one(np.ascontiguousarray(weights)), unit, wanted, out)
         out += self._logits(np.ascontiguousarray(U, np.float64)[:, None], theta.astype(np.float64))
         return out
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mvrbm.cells import Value, some
+from mvrbm.kernels import levels
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Scored
 from mvrbm.units.categorical import OneAnswer
@@ -119,9 +120,7 @@ class OrdinalBlock(LevelBlock):
         if self._by_mode:
             self.most_probable(outlook, codes)
             return
-        p = self.softmax(outlook)
-        for q, (s, m) in enumerate(zip(self.level_start, self.size, strict=True)):
-            codes[q] = (np.cumsum(p[s : s + m - 1], axis=0) < 0.5).sum(axis=0)
+        levels.median(outlook, self.level_start, self.size, codes)
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
