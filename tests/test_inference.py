@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from mvrbm import inference
+from mvrbm import Continuous, inference
 from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.summary import Summary
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.continuous import QUANTILES
+from mvrbm.visible import Visible
 from oracle import CASES, Oracle, location_and_scale, machine, random_answers
 
 
@@ -278,3 +281,47 @@ def test_draws_match_the_enumerated_conditional(case):
                 assert (np.abs(found - exact) <= 5 * floor + 0.01).all(), (column, found, exact)
                 checked += 1
     assert checked
+
+
+@pytest.mark.parametrize("bias", [-40.0, -12.0, -3.0, -0.5, 0.0, 0.7, 4.0, 15.0, 60.0])
+@pytest.mark.parametrize("bounds", [(0.5, 6.5), (0.5, None), (None, 6.5), (None, None)])
+def test_a_number_that_piles_up_at_a_bound(bias, bounds):
+    """Without hidden units the grid's mean and spread are those of the cut-off Gaussian, however far out its peak."""
+    question = Continuous("n", low=bounds[0], high=bounds[1])
+    visible = Visible([question], Summary(np.zeros((0, 3)), np.array([[100.0, 2.0, 1.5]])))
+    rbm = RBM.start(visible, 0, 0, dtype=np.float64)
+    rbm.parameters.U[:] = bias
+    rbm.parameters.base[:] = -0.8
+    rbm.refresh()
+    blank = Answers(np.zeros((1, 0), np.uint8), np.full((1, 1), np.nan, np.float32))
+    _, p = inference.chances(rbm, blank, 0)
+    x, t = np.empty((1, 1)), np.empty((1, 1))
+    block = visible.parts[0].block
+    block.mean(np.array([[bias]]), rbm.theta, np.zeros((0, 1), np.int16), np.zeros((1, 1)), x, t)
+    mean, sd = 1.5 * x[0, 0] + 2.0, 1.5 * np.sqrt(max(t[0, 0] - x[0, 0] ** 2, 0.0))
+    np.testing.assert_allclose(p[0, 0], mean, atol=0.02 * sd + 1e-6)
+    np.testing.assert_allclose(p[0, 1], sd, rtol=0.03)
+
+
+@pytest.mark.parametrize("base", [0.0, -3.0])
+def test_a_cut_mixture_far_beyond_its_bound(base):
+    """Hidden units that push a bounded number far out, against a grid as wide and fine as it takes."""
+    question = Continuous("n", low=0.0)
+    visible = Visible([question], Summary(np.zeros((0, 3)), np.array([[100.0, 2.0, 1.5]])))
+    rbm = RBM.start(visible, 12, 0, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    rbm.parameters.U[:] = -2.3
+    rbm.parameters.W[:] = rng.standard_normal((1, 12))
+    rbm.parameters.w[:] = rng.standard_normal(12)
+    rbm.parameters.base[:] = base
+    rbm.refresh()
+    blank = Answers(np.zeros((1, 0), np.uint8), np.full((1, 1), np.nan, np.float32))
+    _, p = inference.chances(rbm, blank, 0)
+    x = np.linspace(-2.0 / 1.5, 200.0, 400_001)
+    log_p = rbm.theta[0] * x**2 - 2.3 * x
+    log_p += np.logaddexp(0, rbm.parameters.w[:, None] + rbm.parameters.W[0][:, None] * x).sum(axis=0)
+    weight = np.exp(log_p - log_p.max())
+    weight /= weight.sum()
+    mean = weight @ x
+    np.testing.assert_allclose(p[0, 0], 1.5 * mean + 2.0, rtol=2e-3)
+    np.testing.assert_allclose(p[0, 1], 1.5 * np.sqrt(weight @ (x - mean) ** 2), rtol=5e-3)

@@ -8,7 +8,7 @@ from typing import Any
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import decode, encode
 from mvrbm.estimators import MVRBM
-from mvrbm.inference import reconstruct
+from mvrbm.inference import complete
 from mvrbm.metrics import errors_by_kind
 from mvrbm.training.stopping import hide
 
@@ -45,7 +45,7 @@ def main() -> None:
     for name, settings in MODELS.items():
         begun = time.perf_counter()
         model = MVRBM(schema=schema, random_state=0, **settings).fit(kept)
-        guess = reconstruct(model.rbm_, hidden.kept)
+        guess, _ = complete(model.rbm_, hidden.kept)
         errors[name] = errors_by_kind(visible, guess, hidden.hidden)
         print(f"fitted {name:13} {time.perf_counter() - begun:5.1f} s, {len(model.history_.epochs):3} epochs")
 
@@ -56,6 +56,11 @@ def main() -> None:
     vectors = model.transform(kept)
     print(f"\nmodel.transform(frame) gives each person a vector of {vectors.shape[1]} numbers. The first, in part:")
     print("  " + "  ".join(f"{v:.2f}" for v in vectors[0, :10]) + "  ...")
+    filled = model.complete(kept)
+    cells = filled.isna().to_numpy().sum(), kept.isna().to_numpy().sum()
+    print(
+        f"model.complete(frame) is the same table with {cells[1]:,} empty cells filled, {cells[0]} of them left empty."
+    )
     print("\nWhere to look next: README.md (your own table), src/mvrbm/demo.py (this script), docs/design-notes.md.")
 
 

@@ -298,35 +298,50 @@ class ContinuousBlock(Block):
             out[q, rows] = log_p - np.log(step * self.scale[q, 0])
         return out
 
-    def density(
-        self, q: int, P: Array, U: Array, W: Array, theta: Array
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def density(self, q: int, P: Array, U: Array, W: Array, theta: Array) -> tuple[Array, Array]:
         """Points x and their probabilities, (points, people): the density of one question on a grid.
 
         It is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. The grid
-        covers eight standard deviations of the mixture on both sides, in steps of at most half of sigma.
+        covers eight standard deviations of the mixture on both sides, in steps of at most half of sigma. Where a bound
+        cuts it, what is left may be a thin tail far from the mean: then the grid closes in on it first.
         """
-        P, w = P.astype(np.float64), W[q].astype(np.float64)
-        variance = -0.5 / float(theta[q])
-        if self._mean_field:
-            mean, spread = variance * (U[q] + w @ P), np.full(P.shape[1], np.sqrt(variance))
-        else:
-            mean, spread = self._moments(P, float(U[q]), w, variance)
-        low = np.maximum(mean - 8 * spread, self.low[q, 0])
-        high = np.minimum(mean + 8 * spread, self.high[q, 0])
-        low, high = np.minimum(low, high - 1e-9), np.maximum(high, low + 1e-9)
+        P, w, variance = P.astype(np.float64), W[q].astype(np.float64), -0.5 / float(theta[q])
+        mean, spread = self._moments(P, float(U[q]), w, variance)
+        low: Array = mean - 8 * spread
+        high: Array = mean + 8 * spread
+        least = 24
+        if self._cut and np.isfinite([self.low[q, 0], self.high[q, 0]]).any():
+            # from the bound to what is beyond the mean, or, if the mean is beyond the bound, as far into the question
+            low = np.maximum(np.minimum(low, self.high[q, 0] - 8 * spread), self.low[q, 0])
+            high = np.minimum(np.maximum(high, self.low[q, 0] + 8 * spread), self.high[q, 0])
+            for _ in range(2):  # each can shrink it by a factor of 32
+                low, high = self._closed_in(np.linspace(low, high, 33), P, float(U[q]), w, variance)
+            least = 280  # a cut end has a corner
         width = float((high - low).max(initial=0.0))
-        n = int(np.clip(np.ceil(2 * width / np.sqrt(variance)), 24, 600)) + 1
-        x = low + (high - low) * np.linspace(0, 1, n)[:, None]
-        if self._mean_field:
-            log_p = -((x - mean) ** 2) / (2 * variance)
-        else:
-            log_p = -(x**2) / (2 * variance) + float(U[q]) * x
-            for k in range(len(w)):
-                log_p += np.log1p(P[k] * np.expm1(np.minimum(w[k] * x, 600.0)))
+        n = int(np.clip(np.ceil(2 * width / np.sqrt(variance)), least, 600)) + 1
+        x = np.linspace(low, high, n)
+        log_p = self._log_density(x, P, float(U[q]), w, variance)
         p = np.exp(log_p - log_p.max(axis=0))
         p[[0, -1]] /= 2  # the trapezoid rule
         return x, p / p.sum(axis=0)
+
+    def _log_density(self, x: Array, P: Array, U: float, w: Array, variance: float) -> Array:
+        """The log of the density at some points, up to its integral; the paper's is the mean-field Gaussian."""
+        if self._mean_field:
+            return -((x - variance * (U + w @ P)) ** 2) / (2 * variance)
+        log_p = -(x**2) / (2 * variance) + U * x
+        for k in range(len(w)):
+            log_p += np.log1p(P[k] * np.expm1(np.minimum(w[k] * x, 600.0)))
+        return log_p
+
+    def _closed_in(self, x: Array, P: Array, U: float, w: Array, variance: float) -> tuple[Array, Array]:
+        """The ends of the part of a grid, (points, people), in which the density is not as good as 0."""
+        log_p = self._log_density(x, P, U, w, variance)
+        there = log_p > log_p.max(axis=0) - 25
+        first = np.maximum(there.argmax(axis=0) - 1, 0)
+        last = np.minimum(len(x) - there[::-1].argmax(axis=0), len(x) - 1)
+        people = np.arange(x.shape[1])
+        return x[first, people], x[last, people]
 
     def _moments(self, P: Array, U: float, w: Array, variance: float) -> tuple[Array, Array]:
         """Roughly where the mixture lies and how wide it is: hidden units tilted by the answer they expect."""
@@ -335,7 +350,7 @@ class ContinuousBlock(Block):
         odds = special.logit(np.clip(P, 1e-12, 1 - 1e-12))
         for _ in range(4):  # an answer raises the units that raise it
             mean = variance * (U + w @ tilted)
-            tilted = special.expit(odds + w[:, None] * np.clip(mean, self.low.min(), self.high.max()))
+            tilted = special.expit(odds + w[:, None] * np.clip(mean, -30.0, 30.0))
         spread = variance**2 * (w**2 @ (tilted * (1 - tilted)))
         # units that hang together widen it more than if each stood for itself
         return mean, np.sqrt(variance + spread) + 0.25 * variance * np.abs(w).sum()
