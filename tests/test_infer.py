@@ -163,7 +163,7 @@ ASIDE = {
     "dates": (pd.date_range("2020-01-01", periods=N), "datetime64"),
     "dates in cells": ([datetime.date(2020, 1, 1 + number % 9) for number in range(N)], "dates or times"),
     "dates in texts": ([f"2020-01-{10 + number % 9}" for number in range(N)], "dates or times, as texts"),
-    "dicts": ([{"a": 1}] * N, "neither texts nor numbers nor lists"),
+    "dicts": ([{"a": 1}] * N, "neither a text nor a number"),
     "infinite": (over([1.5, 2.5, np.inf]), "infinite"),
     "complex": (over([1j, 2.0]), "complex"),
 }

@@ -67,7 +67,7 @@ def factorize(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
 
     try:
         places, found = pd.factorize(cells)
-    except (TypeError, ValueError, NotImplementedError):  # some cell cannot be told from another
+    except (TypeError, ValueError, NotImplementedError):  # lists and records, in the words of pandas or of Arrow
         kinds = (*LISTS, dict)
         row, cell = next(((row, cell) for row, cell in enumerate(cells) if isinstance(cell, kinds)), (0, cells[0]))
         raise CellError(f"cell {cell!r} (row {row}) is neither a text nor a number; recode it") from None

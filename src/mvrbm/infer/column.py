@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.cells import LISTS, Cells, Value, factorize, plain, to_numbers
+from mvrbm.cells import CellError, Cells, Value, are_lists, factorize, plain, to_numbers, unlist
 from mvrbm.notes import ColumnNotes
 from mvrbm.tables import Table
 
@@ -91,7 +90,7 @@ def read_column(table: Table, name: str, missing: Sequence[Any], notes: ColumnNo
     column.missing = list(dict.fromkeys(plain(code) for code in notes.missing if code is not None and code == code))
     if cells.dtype.kind in "biuf":
         _take_numbers(column, cells, codes)
-    elif _are_lists(cells):
+    elif are_lists(cells):
         _take_lists(column, cells, codes)
     else:
         _take_values(column, cells, codes)
@@ -179,9 +178,9 @@ def _take_categories(column: Column, cells: Cells, codes: Sequence[Value]) -> No
 def _take_lists(column: Column, cells: Cells, codes: Sequence[Value]) -> None:
     column.lists = True
     try:
-        elements = dict.fromkeys(_named(element) for element in _elements(cells))
-    except TypeError:
-        column.trouble = "cells that are neither texts nor numbers nor lists of these; recode them to use them"
+        elements = dict.fromkeys(_named(element) for element in factorize(unlist(cells)[2])[1])
+    except CellError as error:
+        column.trouble = str(error)
         return
     strange = next((value for value in elements if value is not None and not isinstance(value, Value)), None)
     if strange is not None:
@@ -192,41 +191,6 @@ def _take_lists(column: Column, cells: Cells, codes: Sequence[Value]) -> None:
     column.values = [value for value in given if value not in codes]
     column.n_different = len(column.values)
     column.n_answered = column.n_rows if column.values else 0
-
-
-def _are_lists(cells: Cells) -> bool:
-    """Tell whether the cells are lists; an error from telling cells apart says the rest."""
-    import pandas as pd
-
-    if isinstance(cells.dtype, pd.ArrowDtype):
-        import pyarrow as pa
-
-        return bool(pa.types.is_nested(cells.dtype.pyarrow_dtype))
-    if not isinstance(cells, np.ndarray):
-        return False
-    kinds = set(map(type, cells)) if cells.dtype == object else set()
-    return any(issubclass(kind, (*LISTS, dict)) for kind in kinds)
-
-
-def _elements(cells: Cells) -> Iterable[Any]:
-    """List what the lists hold, each thing at least once; a TypeError if they are not all lists."""
-    import pandas as pd
-
-    if isinstance(cells.dtype, pd.ArrowDtype):
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        column = cells.__arrow_array__()
-        if pa.types.is_struct(column.type) or pa.types.is_map(column.type):
-            raise TypeError
-        elements = pc.list_flatten(column)
-        if pa.types.is_nested(elements.type):
-            raise TypeError
-        return list(elements.unique().to_pylist())
-    filled = cells[~pd.isna(cells)]
-    if not all(issubclass(kind, LISTS) for kind in set(map(type, filled))):
-        raise TypeError
-    return set(chain.from_iterable(filled.tolist()))
 
 
 def _named(value: Any) -> Any:
