@@ -1,0 +1,200 @@
+"""What the estimators share: settings, the table they are given, its questions and weights."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from narwhals.dependencies import is_into_dataframe
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mvrbm import encoding
+from mvrbm.answers import Answers
+from mvrbm.cells import some
+from mvrbm.rbm import RBM
+from mvrbm.schema import Schema
+from mvrbm.summary import summarise
+from mvrbm.tables import Table
+from mvrbm.training import History, Settings
+from mvrbm.visible import Visible
+
+RECIPES = {
+    "default": Settings(),
+    # what the paper leaves open (rate, epochs, batch) is ours
+    "paper": Settings(
+        optimiser="sgd", learning_rate=0.1, batch_size=100, max_epochs=50, early_stopping=False, objective="cd"
+    ),
+}
+_CHOICES = {
+    "objective": ("cd", "pcd"),
+    "missing": ("ignore", "hidden"),
+    "optimiser": ("adam", "sgd"),
+    "schedule": ("constant", "linear", "cosine"),
+}
+
+
+class Machine(BaseEstimator):  # type: ignore[misc]
+    """A machine that learns from a table. `MVRBM` tells what each setting means."""
+
+    schema_: Schema
+    rbm_: RBM
+    history_: History
+
+    def __init__(
+        self,
+        n_hidden: int = 50,
+        *,
+        schema: Schema | None = None,
+        recipe: str = "default",
+        objective: str | None = None,
+        gibbs_steps: int | None = None,
+        missing: str | None = None,
+        n_chains: int | None = None,
+        optimiser: str | None = None,
+        learning_rate: float | None = None,
+        momentum: float | None = None,
+        schedule: str | None = None,
+        l2: float | None = None,
+        batch_size: int | None = None,
+        max_epochs: int | None = None,
+        early_stopping: bool | None = None,
+        hidden_share: float | None = None,
+        patience: int | None = None,
+        unseen: str = "error",
+        n_threads: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.schema = schema
+        self.recipe = recipe
+        self.objective = objective
+        self.gibbs_steps = gibbs_steps
+        self.missing = missing
+        self.n_chains = n_chains
+        self.optimiser = optimiser
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.schedule = schedule
+        self.l2 = l2
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.hidden_share = hidden_share
+        self.patience = patience
+        self.unseen = unseen
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _seed(self, random_state: Any) -> int:
+        return int(check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1))
+
+    def _read(self, X: Any) -> tuple[Table, Answers]:
+        """The table and its answers, once the model is fitted."""
+        check_is_fitted(self, "rbm_")
+        table, schema = self._table(X, reset=False)
+        return table, encoding.encode(table, schema, self.unseen, absent="missing")
+
+    def _chosen(self, questions: Iterable[str] | None) -> NDArray[np.bool_]:
+        """Mark the questions that are named; all if none is."""
+        names = self.schema_.names
+        if questions is None:
+            return np.ones(len(names), dtype=bool)
+        wanted = [questions] if isinstance(questions, str) else list(questions)
+        for name in wanted:
+            if name not in names:
+                near = difflib.get_close_matches(str(name), names, n=1)
+                instead = f"did you mean {near[0]!r}?" if near else f"there are {some(names)}"
+                raise ValueError(f"no question is named {name!r}; {instead}")
+        return np.isin(names, wanted)
+
+    def _has_weights(self, table: Table, sample_weight: ArrayLike | None) -> bool:
+        return sample_weight is not None or (self.schema_.weight is not None and self.schema_.weight in table)
+
+    def _table(self, X: Any, reset: bool) -> tuple[Table, Schema]:
+        """The table and its questions: the given ones, those of the fit, or a guess.
+
+        Without a schema, arrays and tables that are all numbers follow scikit-learn's rules about widths and names.
+        """
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
+        if self.schema is not None:
+            return Table(X), self.schema if reset else self.schema_
+        if not is_into_dataframe(X):
+            array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+            table = Table(array)
+            return table, _schema_of_array(array, table) if reset else self.schema_
+        table = Table(X)
+        if table.all_numbers:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return table, Schema.infer(table) if reset else self.schema_
+
+    def __sklearn_tags__(self) -> Any:
+        """Blanks are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _visible(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
+        questions = list(schema)
+        return Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
+
+    def _settings(self) -> Settings:
+        """The recipe with what was set by hand, once it is sure to make sense."""
+        if self.recipe not in RECIPES:
+            raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
+        self._check_number("n_hidden", self.n_hidden, 0, whole=True)
+        given = {name: getattr(self, name) for name in Settings.__dataclass_fields__ if hasattr(self, name)}
+        given = {name: value for name, value in given.items() if value is not None}
+        for name, choices in _CHOICES.items():
+            if given.get(name, choices[0]) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given[name]!r}")
+        for name in ("gibbs_steps", "n_chains", "batch_size", "patience", "n_threads"):
+            self._check_number(name, given.get(name, 1), 1, whole=True)
+        self._check_number("max_epochs", given.get("max_epochs", 1), 0, whole=True)
+        for name in ("learning_rate", "l2", "momentum"):
+            self._check_number(name, given.get(name, 0), 0)
+        for name, least, most in (("hidden_share", 0, 1), ("momentum", -1, 1)):
+            if not least < given.get(name, 0.1) < most:
+                raise ValueError(f"{name} must lie below {most} and above {max(least, 0)}, not {given[name]!r}")
+        if given.get("early_stopping", True) not in (True, False):
+            raise ValueError(f"early_stopping must be True or False, not {given['early_stopping']!r}")
+        return replace(RECIPES[self.recipe], seed=self._seed(None), **given)
+
+    def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return encoding.weights(table, schema)
+        weights = np.asarray(sample_weight, np.float64)
+        if weights.shape != (table.n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"sample_weight must be {table.n_rows} finite numbers, 0 or more")
+        if not weights.any():
+            raise ValueError("every sample_weight is zero, so no row counts; give some row a weight above 0")
+        return weights
+
+    @staticmethod
+    def _check_number(name: str, value: Any, least: int, whole: bool = False) -> None:
+        kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < np.inf:
+            kind = "whole number" if whole else "finite number"
+            raise ValueError(f"{name} must be a {kind}, {least} or more, not {value!r}")
+
+    def _say(self, epoch: int, entry: dict[str, float]) -> None:
+        said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())
+        print(f"epoch {epoch + 1}: {said}", file=sys.stderr)
+
+
+def _schema_of_array(array: NDArray[Any], table: Table) -> Schema:
+    """Take floats for numbers and guess the rest; a column that never varies is set aside, unless there is one row."""
+    if array.dtype.kind != "f":
+        return Schema.infer(table)
+    varies = np.fmin.reduce(array) < np.fmax.reduce(array) if len(array) > 1 else np.ones(array.shape[1], dtype=bool)
+    return Schema.infer(table, dict(zip(np.array(table.names)[varies].tolist(), itertools.repeat("continuous"))))
