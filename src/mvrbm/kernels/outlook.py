@@ -37,6 +37,23 @@ def tilt(P: Any, E: Any, unit: Any, wanted: Any, out: Any) -> None:
             out[level, b] = total
 
 
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+def add_posteriors(P: Any, E: Any, share: Any, levels: Any, people: Any) -> None:
+    """Add share * P(h_k = 1 | others and this level) to levels (levels, hidden) and people (people, hidden).
+
+    P and E are those of `tilt`, and share (levels, people).
+    """
+    one = P.dtype.type(1.0)
+    for level in range(E.shape[0]):
+        row, total = E[level], levels[level]
+        for b in range(P.shape[0]):
+            p, own, s = P[b], people[b], share[level, b]
+            for k in range(P.shape[1]):
+                q = s * (p[k] * (one + row[k]) / (one + p[k] * row[k]))
+                total[k] += q
+                own[k] += q
+
+
 def exp_minus_one(W: Any) -> Any:
     """e^w - 1, for `tilt`; a weight beyond 80 counts as 80, so that it stays a number in float32."""
     return np.expm1(np.minimum(W, W.dtype.type(80.0)))

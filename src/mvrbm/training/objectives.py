@@ -107,10 +107,14 @@ class CD(Objective):
             if sweep:
                 rbm.draw_hidden(H, stream, work.h, work.u)
             fantasy = rbm.visible.sample(rbm.visible_inputs(work.h, work.z), rbm.theta, stream, work.u)
-            keep_blanks(fantasy, chunk)
+            self.keep(rbm, fantasy, chunk)
             H = rbm.posterior(fantasy, work.X, work.H)
         add_statistics(rbm, fantasy, work.X, H, -scale, out, work)
         return vector
+
+    def keep(self, rbm: RBM, fantasy: Chunk, chunk: Chunk) -> None:
+        """Put back, in place, what a sweep may not change: here the blanks."""
+        keep_blanks(fantasy, chunk)
 
 
 class PCD(Objective):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,22 @@ Codes = NDArray[np.int16]
 Index = NDArray[np.int64]
 Scored = NDArray[np.integer]
 """Codes to be scored, -1 where there is none; the metrics read them from anywhere, so of any width."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One code or number by itself, and what it may be: a list, or the points of a grid."""
+
+    features: Index
+    """The features of the block that it acts through."""
+    base: Index
+    """The base statistics of the block that it acts through."""
+    X: Array
+    """The features of each alternative, (features, alternatives)."""
+    T: Array
+    """The base statistics of each alternative, (base, alternatives)."""
+    log_measure: Array
+    """The log of what each alternative counts for in a sum: 0, or the width of a step of the grid."""
 
 
 class Block(ABC):
@@ -119,6 +136,15 @@ class Block(ABC):
     @abstractmethod
     def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
         """log P of each code or number that is there, given an outlook; 0 where there is none."""
+
+    @abstractmethod
+    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
+        """The i-th code or number by itself; a grid's points depend on the parameters, which are the block's own."""
+
+    def given(self, i: int, unit: Unit, codes: Codes, numbers: Array) -> tuple[NDArray[np.bool_], Array, Array]:
+        """Who gives the i-th code or number, and the unit's features and base statistics of what they give."""
+        at = np.maximum(codes[i], 0)
+        return codes[i] >= 0, unit.X[:, at], unit.T[:, at]
 
     @abstractmethod
     def errors(

@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.block import Array, Block, Codes, Unit
 from mvrbm.units.question import Columns, Question
 from mvrbm.units.truncated import draw_between, log_between, moments_between
 
@@ -149,6 +149,9 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LOG_PRECISIONS = (-6.0, 14.0)
 """Where a log(1/sigma^2) that is learnt may lie: answers that pile up at both bounds would push it down without end."""
 
+_MOST_POINTS = 400
+"""In a grid that covers what every state of the hidden layer makes likely."""
+
 
 class ContinuousBlock(Block):
     """Numbers: a Gaussian given the hidden units (paper, table of section 2.1), cut off at the bounds if it has any.
@@ -257,6 +260,26 @@ class ContinuousBlock(Block):
             out[q, 0][: len(x), rows], out[q, 1][: len(x), rows] = x, p
             out[q, 0][len(x) :, rows] = x[-1] if len(x) else np.nan
         return out
+
+    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
+        """A grid in steps of a quarter of sigma over all that any state of the hidden layer makes likely."""
+        variance, own = -0.5 / float(theta[i]), W[i].astype(np.float64)
+        means = variance * (float(U[i]) + np.array([np.minimum(own, 0).sum(), np.maximum(own, 0).sum()]))
+        low, high = means + 7 * np.sqrt(variance) * np.array([-1, 1])
+        if self._cut:
+            reach = 7 * np.sqrt(variance)  # into the question, where all that is likely lies beyond a bound
+            low = max(min(low, self.high[i, 0] - reach), self.low[i, 0])
+            high = min(max(high, self.low[i, 0] + reach), self.high[i, 0])
+        x = np.linspace(low, high, int(np.clip(4 * (high - low) / np.sqrt(variance), 30, _MOST_POINTS)) + 1)
+        log_step = np.full(len(x), np.log(x[1] - x[0]))
+        log_step[[0, -1]] -= np.log(2.0)  # the trapezoid rule
+        return Unit(np.array([i]), np.array([i]), x[None], x[None] ** 2, log_step)
+
+    def given(self, i: int, unit: Unit, codes: Codes, numbers: Array) -> tuple[NDArray[np.bool_], Array, Array]:
+        x, t = np.empty((2, *numbers.shape))
+        self.features(codes, numbers, x)
+        self.base_statistics(codes, x, t)
+        return ~np.isnan(numbers[i]), x[[i]], t[[i]]
 
     def _moments_of(self, outlook: Array) -> tuple[Array, Array]:
         """Mean and standard deviation of each question, in standard deviations of the data."""

@@ -12,7 +12,7 @@ from scipy import special
 from mvrbm.kernels import hidden, indicators
 from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.block import Array, Block, Codes, Unit
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
@@ -63,6 +63,9 @@ class IndicatorBlock(Block):
         tilt(np.ascontiguousarray(P.T), E, np.arange(self.n_codes), wanted, out)
         out += U.astype(np.float64)[:, None]
         return out
+
+    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
+        return Unit(np.array([i]), np.zeros(0, np.int64), np.array([[0.0, 1.0]]), np.zeros((0, 2)), np.zeros(2))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
         result: Array = special.expit(np.where(codes == 1, outlook, -outlook))

@@ -17,7 +17,7 @@ from scipy import optimize, sparse
 from mvrbm.kernels import levels
 from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Index
+from mvrbm.units.block import Array, Block, Codes, Index, Unit
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
@@ -155,6 +155,12 @@ class LevelBlock(Block):
         out += self._logits(np.ascontiguousarray(U, np.float64)[:, None], theta.astype(np.float64))
         return out
 
+    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
+        own = slice(self.level_start[i], self.level_start[i] + self.size[i])
+        features, X = (np.arange(own.start, own.stop), np.eye(self.size[i])) if self.A is None else self.A.rows(own)
+        base, T = (np.zeros(0, np.int64), np.zeros((self.size[i], 0))) if self.C is None else self.C.rows(own)
+        return Unit(features, base, X.T, T.T, np.zeros(self.size[i]))
+
     def certainty(self, outlook: Array, codes: Codes) -> Array:
         p = self.softmax(outlook)
         at = self.level_start[:, None] + np.maximum(codes, 0)
@@ -216,6 +222,17 @@ class _Map:
         """Add the matrix times y to out."""
         indptr, indices, values = self._rows
         levels.apply(indptr, indices, values[out.dtype], y, out)
+
+    def rows(self, own: slice) -> tuple[Index, Array]:
+        """Some rows, without the columns in which they are all 0, and which columns these are not."""
+        indptr, indices, values = self._rows
+        within = slice(indptr[own.start], indptr[own.stop])
+        columns, place = np.unique(indices[within], return_inverse=True)
+        out = np.zeros((own.stop - own.start, len(columns)))
+        out[np.repeat(np.arange(len(out)), np.diff(indptr[own.start : own.stop + 1])), place] = values[
+            np.dtype(np.float64)
+        ][within]
+        return columns, out
 
     def add_transposed(self, y: Array, out: Array) -> None:
         """Add the transposed matrix times y to out."""

@@ -1,0 +1,227 @@
+"""Learning to predict some questions from the others: the conditional likelihood and its gradient (paper, 3.1.2).
+
+Each code or number of a target is predicted by itself from the row's other questions, the hidden units summed out:
+exact for a binary, categorical or ordinal answer; for a choose-any question or a ranking option by option or pair by
+pair, which is how they are predicted; for a number on a grid.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.kernels import hidden
+from mvrbm.kernels.outlook import add_posteriors, exp_minus_one, tilt
+from mvrbm.rbm import RBM, Parameters
+from mvrbm.training.engine import CHUNK, Workers, chunk_size, chunks_of
+from mvrbm.training.objectives import CD, Batch, Job, Objective
+from mvrbm.training.stopping import HiddenAnswers
+from mvrbm.units.block import Array, Index
+from mvrbm.visible import Chunk, Part, Visible, fill_blanks
+
+Marked = NDArray[np.bool_]
+"""Questions of the layer, (questions, 1)."""
+
+
+def mark(visible: Visible, questions: Sequence[int]) -> Marked:
+    """Mark questions, given by their places in the schema, in the layer's order."""
+    return np.isin(visible.question_order, questions)[:, None]
+
+
+def log_conditional(
+    rbm: RBM, chunk: Chunk, targets: Marked, weights: Array | None = None, out: Parameters | None = None
+) -> Array:
+    """log P(each person's answers to the targets | their other answers); with `out`, add its gradient by the weights.
+
+    `targets` marks questions of the layer, (questions, 1). Who answers none of them has 0.
+    """
+    visible = rbm.visible
+    inputs = visible.keep_only(chunk, ~targets)
+    X = rbm.features(inputs)
+    a = rbm.hidden_inputs(inputs, X)
+    P = a.copy()
+    hidden.sigmoid(P)
+    pull = np.zeros((chunk.n_rows, rbm.n_hidden), rbm.dtype)
+    total = np.zeros(chunk.n_rows)
+    step = None if out is None or weights is None else _Step(weights.astype(rbm.dtype), pull, out)
+    for part in visible.parts:
+        asked = targets[visible.cell_question, 0]
+        codes = asked[: len(visible.code_columns)][part.codes]
+        numbers = asked[len(visible.code_columns) :][part.numbers]
+        for i in np.flatnonzero(codes if part.block.n_codes else numbers):
+            total += _log_unit(rbm, part, int(i), chunk, a, P, step)
+    if step:
+        step.out.joint[:, :-1] += X @ pull
+    return total
+
+
+@dataclass(frozen=True)
+class _Step:
+    """Where the gradient goes: to the parameters, and (`pull`) to the inputs of the hidden units."""
+
+    weights: Array
+    pull: Array
+    out: Parameters
+
+
+def _log_unit(rbm: RBM, part: Part, i: int, chunk: Chunk, a: Array, P: Array, step: _Step | None) -> Array:
+    """log P of one code or number of each person given the others, 0 where it is blank."""
+    p, block = rbm.parameters, part.block
+    own_theta = rbm.theta[part.base]
+    unit = block.unit(i, p.U[part.features], p.W[part.features], own_theta)
+    rows = unit.features + part.features.start
+    U, W, theta = p.U[rows].astype(np.float64), p.W[rows], own_theta[unit.base].astype(np.float64)
+
+    there, x, t = block.given(i, unit, chunk.codes[part.codes], chunk.numbers[part.numbers])
+    H = a + W.T @ x.astype(rbm.dtype)
+    above, below = np.empty(chunk.n_rows), np.empty(chunk.n_rows)
+    hidden.sum_softplus(H, above)
+    hidden.sum_softplus(a, below)
+    score = U @ x + theta @ t + above - below
+
+    P, E = np.ascontiguousarray(P.T), exp_minus_one(np.ascontiguousarray(unit.X.T.astype(rbm.dtype) @ W))
+    logits = np.empty((len(E), chunk.n_rows))
+    tilt(P, E, np.zeros(len(E), np.int64), there[None], logits)
+    logits += (U @ unit.X + theta @ unit.T + unit.log_measure)[:, None]
+    log_z = np.logaddexp.reduce(logits, axis=0)
+    if step:
+        weight = np.where(there, step.weights, 0).astype(rbm.dtype)
+        share = (weight * np.exp(logits - log_z)).astype(rbm.dtype)
+        by_level = np.zeros(E.shape, rbm.dtype)
+        add_posteriors(P, E, -share, by_level, step.pull)
+        hidden.sigmoid(H)
+        H *= weight
+        np.add(step.pull, H.T, out=step.pull)
+        out = step.out
+        out.W[rows] += x.astype(rbm.dtype) @ H.T + unit.X.astype(rbm.dtype) @ by_level
+        out.U[rows] += x @ weight - unit.X @ share.sum(axis=1)
+        base = unit.base + part.base.start
+        out.base[base] += rbm.theta_slope[base] * (t @ weight - unit.T @ share.sum(axis=1))
+    return np.where(there, score - log_z, 0.0)
+
+
+class Towards(Objective):
+    """An objective about some questions, the targets, that has a value: its jobs add it up beside the gradient.
+
+    It stands in the corner of the parameters between the two rows of ones, which is no parameter.
+    """
+
+    def __init__(self, seed: int, targets: Sequence[int]) -> None:
+        super().__init__(seed)
+        self.targets = targets
+
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        marked = mark(rbm.visible, self.targets)
+
+        def job(piece: Batch) -> Job:
+            return lambda vector: self._fill(rbm, piece, marked, vector)
+
+        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
+
+    def _fill(self, rbm: RBM, piece: Batch, marked: Marked, vector: Array) -> Array:
+        vector[:] = 0
+        out = rbm.parameters.like(vector)
+        chunk = rbm.visible.load(piece.answers, piece.rows, rbm.dtype)
+        out.joint[-1, -1] = self.climb(rbm, chunk, marked, piece.weights.astype(rbm.dtype), out)
+        return vector
+
+    @abstractmethod
+    def climb(self, rbm: RBM, chunk: Chunk, targets: Marked, weights: Array, out: Parameters) -> float:
+        """Add the gradient to `out`, which is 0, and return the value, both by the weights of the people."""
+
+
+class Conditional(Towards):
+    """The conditional likelihood of the targets given all other questions."""
+
+    def climb(self, rbm: RBM, chunk: Chunk, targets: Marked, weights: Array, out: Parameters) -> float:
+        return float(weights @ log_conditional(rbm, chunk, targets, weights, out))
+
+
+class ClampedCD(CD):
+    """Contrastive divergence of the targets alone: the chain keeps all other answers (paper section 3.1.2)."""
+
+    def __init__(self, seed: int, targets: Sequence[int], gibbs_steps: int = 1) -> None:
+        super().__init__(seed, gibbs_steps)
+        self.targets = targets
+
+    def keep(self, rbm: RBM, fantasy: Chunk, chunk: Chunk) -> None:
+        super().keep(rbm, fantasy, chunk)
+        inputs = rbm.visible.keep_only(chunk, ~mark(rbm.visible, self.targets))
+        kept = fill_blanks(inputs, fantasy)
+        fantasy.codes[:], fantasy.numbers[:] = kept.codes, kept.numbers
+
+
+class Readout(Towards):
+    """The likelihood of the targets given the posteriors of the other answers, which stay as they are."""
+
+    def climb(self, rbm: RBM, chunk: Chunk, targets: Marked, weights: Array, out: Parameters) -> float:
+        visible = rbm.visible
+        H = rbm.posterior(visible.keep_only(chunk, ~targets))
+        wanted = visible.keep_only(chunk, targets)
+        z, x = rbm.visible_inputs(H), visible.features(wanted)
+        mean_x, mean_t = visible.mean(z, rbm.theta, wanted)
+        np.matmul((x - mean_x) * weights, H.T, out=out.joint[:-1])
+        if visible.n_base:
+            out.base[:] = rbm.theta_slope * ((visible.base_statistics(wanted, x) - mean_t) @ weights)
+        return float(weights @ visible.log_prob(wanted, z, rbm.theta).sum(axis=0))
+
+
+class Blend(Objective):
+    """Several objectives at once, each by its own weight and on its own version of the table."""
+
+    def __init__(self, parts: Sequence[tuple[float, Objective, Answers | None]]) -> None:
+        super().__init__(0)
+        self.parts = parts
+
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        return [
+            job
+            for weight, objective, answers in self.parts
+            for job in objective.jobs(
+                rbm, replace(batch, answers=answers or batch.answers, weights=weight * batch.weights)
+            )
+        ]
+
+    def restart(self) -> None:
+        for _, objective, _ in self.parts:
+            objective.restart()
+
+
+@dataclass(frozen=True)
+class HiddenTargets(HiddenAnswers):
+    """A table of which some people's targets were hidden: what a predictor stops by."""
+
+    targets: Sequence[int]
+
+    def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
+        """Minus the mean log-probability of a hidden person's answers to the targets, given their other answers."""
+        marked = mark(rbm.visible, self.targets)
+
+        def of(own: Index) -> tuple[float, float]:
+            log_p = log_conditional(rbm, rbm.visible.load(self.full, own, rbm.dtype), marked)
+            weight = np.ones(len(own)) if weights is None else weights[own]
+            return float(weight @ log_p), float(weight.sum())
+
+        parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
+        return -sum(p for p, _ in parts) / sum(n for _, n in parts)
+
+
+def hide_targets(
+    answers: Answers, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int
+) -> HiddenTargets:
+    """Hide the targets of a share of the people who answer one."""
+    marked = mark(visible, targets)
+    every = np.arange(answers.n_rows)
+    answered = [(visible.answered(visible.load(answers, own)) & marked).any(axis=0) for own in chunks_of(every, CHUNK)]
+    labelled = np.flatnonzero(np.concatenate(answered))
+    random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
+    rows = np.sort(random.permutation(labelled)[: min(most_rows, int(share * len(labelled)))])
+    kept = Answers(answers.codes.copy(), answers.numbers.copy())
+    for own in chunks_of(rows, CHUNK):
+        visible.store(visible.keep_only(visible.load(answers, own), ~marked), kept, own)
+    return HiddenTargets(answers, kept, rows, targets)
