@@ -1,6 +1,6 @@
 """One probability model for tables of mixed types: Mixed-Variate Restricted Boltzmann Machines."""
 
-from mvrbm.estimators import MVRBM
+from mvrbm.estimators import MVRBM, MVRBMClassifier, MVRBMPredictor, MVRBMRegressor
 from mvrbm.files import read_table, write_table
 from mvrbm.pool import pool
 from mvrbm.schema import Schema
@@ -13,6 +13,9 @@ __all__ = [
     "Binary",
     "Categorical",
     "Continuous",
+    "MVRBMClassifier",
+    "MVRBMPredictor",
+    "MVRBMRegressor",
     "Multicategorical",
     "Ordinal",
     "Ranking",

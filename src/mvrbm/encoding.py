@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +19,25 @@ if TYPE_CHECKING:
     from mvrbm.schema import Schema
 
 
-def encode(data: Any, schema: Schema, unseen: str = "error", absent: str = "error") -> Answers:
+def encode(
+    data: Any, schema: Schema, unseen: str = "error", absent: str = "error", leave: Collection[str] = ()
+) -> Answers:
     """Read the answers of a table, in the order of the schema's questions.
 
     Every question's values must be known (`Schema.learn`). A value that a question does not know is an error, or a
     blank with `unseen="missing"`; a column that the table lacks is an error, or unanswered with `absent="missing"`.
+    The questions named by `leave` are not read, and blank.
     """
     table = Table(data)
     n_rows = count_rows(table)
     if absent == "missing":
-        _warn_absent(table, schema)
+        _warn_absent(table, [question for question in schema if question.name not in leave])
     codes = np.empty((n_rows, sum(question.n_codes for question in schema)), dtype=code_type(schema))
     numbers = np.empty((n_rows, sum(question.n_numbers for question in schema)), dtype=np.float32)
     for question, into in _blocks(schema, codes, numbers):
+        if question.name in leave:
+            into[:] = np.nan if question.n_numbers else np.iinfo(codes.dtype).max
+            continue
         block = question.encode(read_columns(table, question, absent), unseen)
         # A blank is -1, and casting -1 to an unsigned type gives its largest value: the blank of Answers.
         into[:] = block.astype(into.dtype)
@@ -66,7 +72,7 @@ def fill(
     columns: dict[str, Cells] = {}
     where: dict[str, NDArray[np.bool_]] = {}
     for (question, before), (_, after) in zip(blocks(answers, schema), blocks(filled, schema), strict=True):
-        gained = (_blank(question, before) & ~_blank(question, after)).any(axis=1)
+        gained = (blank_cells(question, before) & ~blank_cells(question, after)).any(axis=1)
         if not gained.any():
             continue
         own = read_columns(table, question, absent="missing")
@@ -95,7 +101,8 @@ def certainties(sure: NDArray[np.float32], schema: Schema) -> Iterator[tuple[Que
     return _blocks(schema, sure[:, :n], sure[:, n:])
 
 
-def _blank(question: Question, block: Cells) -> Cells:
+def blank_cells(question: Question, block: Cells) -> Cells:
+    """Mark the codes or numbers of a question that are blank."""
     return block < 0 if question.n_codes else np.isnan(block)
 
 
@@ -125,7 +132,7 @@ def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
         for other, values in rules[name].items():
             before, block = schema[other], own[other]
             fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
-            blank = _blank(before, block).all(axis=1)
+            blank = blank_cells(before, block).all(axis=1)
             put[name] &= put[other] & (np.logical_or.reduce(fits) | blank)
     return {name: put[name] for name in schema.names}
 
@@ -170,13 +177,14 @@ def _reader(question: Question) -> str:
     return f"question {question.name!r}"
 
 
-def _warn_absent(table: Table, schema: Schema) -> None:
-    lacking = [column for column in schema.columns if column not in table]
+def _warn_absent(table: Table, questions: Sequence[Question]) -> None:
+    columns = [column for question in questions for column in question.columns]
+    lacking = [column for column in columns if column not in table]
     if not lacking:
         return
-    if len(lacking) == len(schema.columns):
-        read_columns(table, next(iter(schema)))  # raises: this is another table
-    names = [question.name for question in schema if not set(lacking).isdisjoint(question.columns)]
+    if len(lacking) == len(columns):
+        read_columns(table, questions[0])  # raises: this is another table
+    names = [question.name for question in questions if not set(lacking).isdisjoint(question.columns)]
     near = {column: table.nearest(column) for column in lacking}
     mean = [f"did you mean {other[0]!r} for {column!r}?" for column, other in near.items() if other]
     what = f"the table lacks {some(lacking)}: taken as unanswered (questions {some(names)})" + "; ".join(

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
-from mvrbm.rbm import RBM
+from mvrbm.rbm import RBM, with_ones
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.block import Array, Index
-from mvrbm.visible import Chunk, Visible
+from mvrbm.visible import Chunk, Visible, Wanted
 
 
 def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Array:
@@ -65,7 +65,7 @@ def complete(
     def of(rows: Index) -> None:
         chunk = visible.load(answers, rows, rbm.dtype)
         wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
-        outlook = visible.outlook(rbm.posterior(chunk)[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
+        outlook = _outlook(rbm, rbm.posterior(chunk), wanted, "exact")
         settled = visible.settle(outlook, chunk)
         filled = Chunk(
             np.where(wanted[0], settled.codes, chunk.codes),
@@ -112,19 +112,31 @@ def draw(
     return out
 
 
-def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
+def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None, how: str = "exact") -> None:
     """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept."""
     visible, rows = rbm.visible, hidden.rows
     kept = visible.load(hidden.kept, rows, rbm.dtype)
     truth = visible.load(hidden.hidden, rows, rbm.dtype)
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
-    outlook = visible.outlook(rbm.posterior(kept)[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
+    outlook = _outlook(rbm, rbm.posterior(kept), wanted, how)
     for part, own in zip(visible.parts, outlook, strict=True):
         part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
 
 
-def each_question(rbm: RBM, chunk: Chunk, questions: Iterable[int]) -> Iterator[tuple[int, list[Array]]]:
-    """The outlook of each question (by its place in the schema) given the answers to all others."""
+HOW = ("exact", "mean-field", "iterated")
+_MOST_ROUNDS = 50
+
+
+def each_question(
+    rbm: RBM, chunk: Chunk, questions: Iterable[int], how: str = "exact"
+) -> Iterator[tuple[int, list[Array]]]:
+    """The outlook of each question (by its place in the schema) given the answers to all others.
+
+    The hidden units are summed out ("exact"), or taken at their posterior given the others ("mean-field"), or at what
+    they and the answer come to when each is taken at its mean given the other ("iterated", the paper's appendix).
+    """
+    if how not in HOW:
+        raise ValueError(f"how must be one of {', '.join(map(repr, HOW))}, not {how!r}")
     visible = rbm.visible
     X = rbm.features(chunk)
     inputs = rbm.hidden_inputs(chunk, X)
@@ -133,13 +145,32 @@ def each_question(rbm: RBM, chunk: Chunk, questions: Iterable[int]) -> Iterator[
     for question in questions:
         at = place[question]
         own = slice(visible.feature_start[at], ends[at])
-        P = inputs - rbm.parameters.W[own].T @ X[:-1][own]  # as if this question had not been answered
-        hidden.sigmoid(P)
+        a = inputs - rbm.parameters.W[own].T @ X[:-1][own]  # as if this question had not been answered
+        H = with_ones(rbm.n_hidden, chunk.n_rows, rbm.dtype)
+        H[:-1] = a
+        hidden.sigmoid(H[:-1])
         codes, numbers = (np.repeat(cells, chunk.n_rows, axis=1) for cells in visible.cells_of(question))
-        yield question, visible.outlook(P, rbm.parameters.U, rbm.parameters.W, rbm.theta, (codes, numbers))
+        like = Chunk(np.where(codes, 0, -1).astype(np.int16), np.where(numbers, 0, np.nan).astype(rbm.dtype))
+        for _ in range(_MOST_ROUNDS if how == "iterated" else 0):
+            before = H.copy()
+            x, _ = visible.mean(rbm.visible_inputs(H), rbm.theta, like)
+            H[:-1] = a + rbm.parameters.W[own].T @ x[own]
+            hidden.sigmoid(H[:-1])
+            if np.abs(H - before).max() < 1e-6:
+                break
+        yield question, _outlook(rbm, H, (codes, numbers), how)
 
 
-def predict(rbm: RBM, answers: Answers, questions: list[int], n_threads: int | None = None) -> Answers:
+def _outlook(rbm: RBM, H: Array, wanted: Wanted, how: str) -> list[Array]:
+    """The outlook of every wanted answer given what H, the posterior over a row of ones, is of."""
+    if how == "exact":
+        return rbm.visible.outlook(H[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
+    return rbm.visible.outlook_given(rbm.visible_inputs(H), rbm.theta, wanted)
+
+
+def predict(
+    rbm: RBM, answers: Answers, questions: list[int], n_threads: int | None = None, how: str = "exact"
+) -> Answers:
     """The answer to each question given the answers to all others; other questions stay as they are."""
     visible = rbm.visible
     out = Answers(answers.codes.copy(), answers.numbers.copy())
@@ -147,7 +178,7 @@ def predict(rbm: RBM, answers: Answers, questions: list[int], n_threads: int | N
     def of(rows: Index) -> None:
         chunk = visible.load(answers, rows, rbm.dtype)
         found = Chunk(chunk.codes.copy(), chunk.numbers.astype(np.float64))
-        for question, outlook in each_question(rbm, chunk, questions):
+        for question, outlook in each_question(rbm, chunk, questions, how):
             codes, numbers = visible.cells_of(question)
             settled = visible.settle(outlook, visible.blank(chunk.n_rows, np.float64))
             found.codes[codes[:, 0]] = settled.codes[codes[:, 0]]
@@ -159,7 +190,7 @@ def predict(rbm: RBM, answers: Answers, questions: list[int], n_threads: int | N
 
 
 def chances(
-    rbm: RBM, answers: Answers, question: int, n_threads: int | None = None
+    rbm: RBM, answers: Answers, question: int, n_threads: int | None = None, how: str = "exact"
 ) -> tuple[list[object], NDArray[np.float64]]:
     """What a question may be answered, and the probability of each given the other answers, (rows, answers)."""
     part, at = _part_of(rbm.visible, question)
@@ -168,7 +199,7 @@ def chances(
 
     def of(rows: Index) -> None:
         chunk = rbm.visible.load(answers, rows, rbm.dtype)
-        ((_, outlook),) = each_question(rbm, chunk, [question])
+        ((_, outlook),) = each_question(rbm, chunk, [question], how)
         own = rbm.visible.parts[part].block.chances(at, outlook[part])
         names[:] = own[0]
         found[int(rows[0])] = own[1]
@@ -177,19 +208,28 @@ def chances(
     return names, np.concatenate([found[first] for first in sorted(found)], axis=1).T
 
 
-def log_scores(rbm: RBM, answers: Answers, n_threads: int | None = None) -> NDArray[np.float64]:
+def log_scores(
+    rbm: RBM,
+    answers: Answers,
+    n_threads: int | None = None,
+    questions: list[int] | None = None,
+    others: Answers | None = None,
+    how: str = "exact",
+) -> NDArray[np.float64]:
     """The mean log P(answer | all others) of each person's answers; NaN for who answered nothing.
 
-    Of a question with several codes (options, pairs) it is the mean over those that are there.
+    Of a question with several codes (options, pairs) it is the mean over those that are there. `questions` says which
+    are scored (None: every one), and `others` what each is given, if that is not the same answers.
     """
     visible = rbm.visible
     out = np.full(answers.n_rows, np.nan)
-    every = [int(question) for question in visible.question_order]
+    every = [int(question) for question in visible.question_order] if questions is None else questions
 
     def of(rows: Index) -> None:
         chunk = visible.load(answers, rows, rbm.dtype)
         total, count = np.zeros(len(rows)), np.zeros(len(rows))
-        for question, outlook in each_question(rbm, chunk, every):
+        given = chunk if others is None else visible.load(others, rows, rbm.dtype)
+        for question, outlook in each_question(rbm, given, every, how):
             codes, numbers = visible.cells_of(question)
             part = visible.parts[_part_of(visible, question)[0]]
             there = np.concatenate([(chunk.codes >= 0) & codes, ~np.isnan(chunk.numbers) & numbers])

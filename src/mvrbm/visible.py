@@ -232,6 +232,16 @@ class Visible:
             for p in self.parts
         ]
 
+    def outlook_given(self, z: Array, theta: Array, wanted: Wanted) -> list[Array]:
+        """What every wanted answer may be given the inputs z, by block."""
+        codes, numbers = wanted
+        return [
+            p.block.outlook_given(
+                z[p.features], theta[p.base], codes[p.codes] if p.block.n_codes else numbers[p.numbers]
+            )
+            for p in self.parts
+        ]
+
     def settle(self, outlook: list[Array], known: Chunk) -> Chunk:
         """The answer to every question that loses least by its type's error, given an outlook and what is known."""
         chunk = Chunk(known.codes.copy(), known.numbers.astype(np.float64))

@@ -1,5 +1,6 @@
 """The model as scikit-learn knows models."""
 
 from mvrbm.estimators.joint import MVRBM
+from mvrbm.estimators.predictor import MVRBMClassifier, MVRBMPredictor, MVRBMRegressor
 
-__all__ = ["MVRBM"]
+__all__ = ["MVRBM", "MVRBMClassifier", "MVRBMPredictor", "MVRBMRegressor"]

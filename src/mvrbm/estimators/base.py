@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +16,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mvrbm import encoding
+from mvrbm import encoding, inference
 from mvrbm.answers import Answers
 from mvrbm.cells import some
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.tables import Table
-from mvrbm.training import History, Settings
+from mvrbm.training import History, Settings, train
+from mvrbm.training.stopping import MOST_ROWS, hide
+from mvrbm.training.trainer import Progress
 from mvrbm.visible import Visible
 
 RECIPES = {
@@ -98,24 +100,64 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1))
 
-    def _read(self, X: Any) -> tuple[Table, Answers]:
-        """The table and its answers, once the model is fitted."""
+    def _read(self, X: Any, leave: Collection[str] = ()) -> tuple[Table, Answers]:
+        """The table and its answers, once the model is fitted; questions named by `leave` are not read."""
         check_is_fitted(self, "rbm_")
         table, schema = self._table(X, reset=False)
-        return table, encoding.encode(table, schema, self.unseen, absent="missing")
+        return table, encoding.encode(table, schema, self.unseen, absent="missing", leave=leave)
 
-    def _chosen(self, questions: Iterable[str] | None) -> NDArray[np.bool_]:
-        """Mark the questions that are named; all if none is."""
-        names = self.schema_.names
-        if questions is None:
-            return np.ones(len(names), dtype=bool)
+    def _train_joint(
+        self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings
+    ) -> tuple[RBM, History]:
+        """A machine of all the questions, and how it was trained."""
+        visible = self._visible(answers, schema, weights)
+        hidden = None
+        if settings.early_stopping and self.n_hidden:
+            hidden = hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+            visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
+        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
+        history = train(rbm, answers, settings, weights, self._progress, hidden)
+        hidden = hidden or hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+        inference.tune(rbm, hidden, weights)
+        return rbm, history
+
+    def _predicted(self, table: Table, answers: Answers, names: Sequence[str], whole: bool, how: str) -> Any:
+        """The best answers to some questions: one column as an array, several, and the `whole` table, as tables."""
+        places = [self.schema_.names.index(name) for name in names]
+        columns = encoding.decode(inference.predict(self.rbm_, answers, places, self.n_threads, how), self.schema_)
+        if whole:
+            return table.written(columns)
+        own = {column: columns[column] for name in names for column in self.schema_[name].columns}
+        return next(iter(own.values())) if len(own) == 1 else table.only(own)
+
+    def _probabilities(self, table: Table, answers: Answers, names: Sequence[str], named: bool, how: str) -> Any:
+        """The probabilities of the answers to some questions side by side; each column `named` "question: answer"."""
+        columns: dict[str, Any] = {}
+        for question in names:
+            place = self.schema_.names.index(question)
+            found, p = inference.chances(self.rbm_, answers, place, self.n_threads, how)
+            before = f"{question}: " if named else ""
+            columns |= {f"{before}{name}": p[:, n] for n, name in enumerate(found)}
+        return table.only(columns)
+
+    @staticmethod
+    def _named(questions: Iterable[str], schema: Schema) -> list[str]:
+        """The questions that are named, once they are known to be there."""
         wanted = [questions] if isinstance(questions, str) else list(questions)
         for name in wanted:
-            if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1)
-                instead = f"did you mean {near[0]!r}?" if near else f"there are {some(names)}"
+            if name not in schema.names:
+                near = difflib.get_close_matches(str(name), schema.names, n=1)
+                instead = f"did you mean {near[0]!r}?" if near else f"there are {some(schema.names)}"
                 raise ValueError(f"no question is named {name!r}; {instead}")
-        return np.isin(names, wanted)
+        return wanted
+
+    def _mean_score(self, scores: NDArray[np.float64], table: Table, sample_weight: ArrayLike | None) -> float:
+        """The mean of the rows' scores by their weight; those without any have no say."""
+        weights = self._weights(table, self.schema_, sample_weight) if self._has_weights(table, sample_weight) else None
+        there = ~np.isnan(scores)
+        if not there.any():
+            raise ValueError("no row answers any question that is scored, so there is nothing to score")
+        return float(np.average(scores[there], weights=None if weights is None else weights[there]))
 
     def _has_weights(self, table: Table, sample_weight: ArrayLike | None) -> bool:
         return sample_weight is not None or (self.schema_.weight is not None and self.schema_.weight in table)
@@ -187,9 +229,14 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             kind = "whole number" if whole else "finite number"
             raise ValueError(f"{name} must be a {kind}, {least} or more, not {value!r}")
 
-    def _say(self, epoch: int, entry: dict[str, float]) -> None:
-        said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())
-        print(f"epoch {epoch + 1}: {said}", file=sys.stderr)
+    @property
+    def _progress(self) -> Progress | None:
+        return _say if self.verbose else None
+
+
+def _say(epoch: int, entry: dict[str, float]) -> None:
+    said = ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in entry.items())
+    print(f"epoch {epoch + 1}: {said}", file=sys.stderr)
 
 
 def _schema_of_array(array: NDArray[Any], table: Table) -> Schema:

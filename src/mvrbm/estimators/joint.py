@@ -13,9 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from mvrbm import blanks, encoding, inference
 from mvrbm.cells import some
 from mvrbm.estimators.base import Machine
-from mvrbm.rbm import RBM
-from mvrbm.training import train
-from mvrbm.training.stopping import MOST_ROWS, hide
 
 
 class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type: ignore[misc]
@@ -92,15 +89,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         schema = schema.learn(table)
         answers = encoding.encode(table, schema, self.unseen)
         weights = self._weights(table, schema, sample_weight)
-        visible = self._visible(answers, schema, weights)
-        hidden = None
-        if settings.early_stopping and self.n_hidden:
-            hidden = hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
-            visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
-        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
-        history = train(rbm, answers, settings, weights, self._say if self.verbose else None, hidden)
-        hidden = hidden or hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
-        inference.tune(rbm, hidden, weights)
+        rbm, history = self._train_joint(answers, schema, weights, settings)
         # together and last: a fit that fails leaves the model of the one before
         self.schema_, self.rbm_, self.history_ = schema, rbm, history
         return self
@@ -139,7 +128,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         the model's).
         """
         table, answers = self._read(X)
-        chosen = self._chosen(questions)
+        names = self.schema_.names
+        chosen = np.isin(names, names if questions is None else self._named(questions, self.schema_))
         only = None if where is None else blanks.cells_told(where, table)
         if draws is None:
             filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads, certain=flags)
@@ -174,35 +164,30 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         blanks.leave_unasked(self.schema_, answers, drawn)
         return pd.DataFrame(encoding.decode(drawn, self.schema_)).infer_objects()
 
-    def predict(self, X: Any, question: str | None = None) -> Any:
+    def predict(self, X: Any, question: str | None = None, how: str = "exact") -> Any:
         """The best answer to a question (None: to every one) given whatever else each row answers.
 
         One column comes as an array, several (and every question) as a table; the row's own answer to a question
-        plays no part in its prediction.
+        plays no part in its prediction. `how` is explained at `predict_proba`.
         """
         table, answers = self._read(X)
-        asked = self._chosen(None if question is None else [question])
-        found = inference.predict(self.rbm_, answers, np.flatnonzero(asked).tolist(), self.n_threads)
-        columns = encoding.decode(found, self.schema_)
-        if question is None:
-            return table.written(columns)
-        own = {name: columns[name] for name in self.schema_[question].columns}
-        return next(iter(own.values())) if len(own) == 1 else table.only(own)
+        names = self.schema_.names if question is None else self._named([question], self.schema_)
+        return self._predicted(table, answers, names, whole=question is None, how=how)
 
-    def predict_proba(self, X: Any, question: str | None = None) -> Any:
+    def predict_proba(self, X: Any, question: str | None = None, how: str = "exact") -> Any:
         """The probability of each answer to a question given whatever else each row answers, as a table.
 
         A column for each value; for each option of a choose-any question; for each two items of a ranking, that the one
         is put before the other ("a > b"; what they lack of 1 is a tie). Of a number: mean, standard deviation,
         quantiles. Without a question, all of these side by side, each column named "question: answer".
+
+        `how` the hidden units are dealt with: "exact" sums over them (paper section 3.2); "mean-field" takes them at
+        their posterior given the other answers; "iterated" lets them and the answer settle on each other (paper,
+        appendix).
         """
         table, answers = self._read(X)
-        columns: dict[str, Any] = {}
-        for place in np.flatnonzero(self._chosen(None if question is None else [question])):
-            names, p = inference.chances(self.rbm_, answers, int(place), self.n_threads)
-            before = f"{self.schema_.names[place]}: " if question is None else ""
-            columns |= {f"{before}{name}": p[:, n] for n, name in enumerate(names)}
-        return table.only(columns)
+        names = self.schema_.names if question is None else self._named([question], self.schema_)
+        return self._probabilities(table, answers, names, named=question is None, how=how)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """The mean log-probability of each row's answers, each given the row's others; NaN for a row without any."""
@@ -212,12 +197,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of `score_samples` over the rows that answer anything, by their weight."""
         table, answers = self._read(X)
-        scores = inference.log_scores(self.rbm_, answers, self.n_threads)
-        weights = self._weights(table, self.schema_, sample_weight) if self._has_weights(table, sample_weight) else None
-        there = ~np.isnan(scores)
-        if not there.any():
-            raise ValueError("no row answers any question, so there is nothing to score")
-        return float(np.average(scores[there], weights=None if weights is None else weights[there]))
+        return self._mean_score(inference.log_scores(self.rbm_, answers, self.n_threads), table, sample_weight)
 
     def feature_answers(self, n_answers: int = 5) -> Any:
         """For each hidden unit, the answers that it raises and lowers most, as a labelled pandas table."""

@@ -21,7 +21,7 @@ from mvrbm.rbm import RBM, Parameters
 from mvrbm.training.engine import CHUNK, Workers, chunk_size, chunks_of
 from mvrbm.training.objectives import CD, Batch, Job, Objective
 from mvrbm.training.stopping import HiddenAnswers
-from mvrbm.units.block import Array, Index
+from mvrbm.units.block import Array, Index, Listed
 from mvrbm.visible import Chunk, Part, Visible, fill_blanks
 
 Marked = NDArray[np.bool_]
@@ -46,15 +46,16 @@ def log_conditional(
     a = rbm.hidden_inputs(inputs, X)
     P = a.copy()
     hidden.sigmoid(P)
+    P = np.ascontiguousarray(P.T)
     pull = np.zeros((chunk.n_rows, rbm.n_hidden), rbm.dtype)
     total = np.zeros(chunk.n_rows)
     step = None if out is None or weights is None else _Step(weights.astype(rbm.dtype), pull, out)
+    asked = targets[visible.cell_question, 0]
+    n = len(visible.code_columns)
     for part in visible.parts:
-        asked = targets[visible.cell_question, 0]
-        codes = asked[: len(visible.code_columns)][part.codes]
-        numbers = asked[len(visible.code_columns) :][part.numbers]
-        for i in np.flatnonzero(codes if part.block.n_codes else numbers):
-            total += _log_unit(rbm, part, int(i), chunk, a, P, step)
+        cells = np.flatnonzero(asked[:n][part.codes] if part.block.n_codes else asked[n:][part.numbers])
+        for few in [cells] if part.block.n_codes else chunks_of(cells, 1):
+            total += _log_cells(rbm, part, few, chunk, a, P, step) if len(few) else 0.0
     if step:
         step.out.joint[:, :-1] += X @ pull
     return total
@@ -68,41 +69,68 @@ class _Step:
     pull: Array
     out: Parameters
 
+    def add(self, rbm: RBM, rows: Index, base: Index, x: Array, t: Array, H: Array, weight: Array) -> None:
+        """Add x h^T, x and t of some points, whose h are already weighed."""
+        self.out.W[rows] += x.astype(rbm.dtype) @ H
+        self.out.U[rows] += x @ weight
+        self.out.base[base] += rbm.theta_slope[base] * (t @ weight)
 
-def _log_unit(rbm: RBM, part: Part, i: int, chunk: Chunk, a: Array, P: Array, step: _Step | None) -> Array:
-    """log P of one code or number of each person given the others, 0 where it is blank."""
+
+def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Array, step: _Step | None) -> Array:
+    """The sum of log P of some codes or numbers of each person, each given the inputs alone; blanks have no share.
+
+    Its gradient is that of the answer given less the mean of that of all that might have been.
+    """
     p, block = rbm.parameters, part.block
-    own_theta = rbm.theta[part.base]
-    unit = block.unit(i, p.U[part.features], p.W[part.features], own_theta)
-    rows = unit.features + part.features.start
-    U, W, theta = p.U[rows].astype(np.float64), p.W[rows], own_theta[unit.base].astype(np.float64)
+    listed = block.listed(cells, p.U[part.features], p.W[part.features], rbm.theta[part.base])
+    rows, base = listed.features + part.features.start, listed.base + part.base.start
+    U, W, theta = p.U[rows].astype(np.float64), p.W[rows], rbm.theta[base].astype(np.float64)
+    codes, numbers = chunk.codes[part.codes], chunk.numbers[part.numbers]
+    there = ((codes >= 0) if block.n_codes else ~np.isnan(numbers))[cells]
 
-    there, x, t = block.given(i, unit, chunk.codes[part.codes], chunk.numbers[part.numbers])
-    H = a + W.T @ x.astype(rbm.dtype)
-    above, below = np.empty(chunk.n_rows), np.empty(chunk.n_rows)
-    hidden.sum_softplus(H, above)
-    hidden.sum_softplus(a, below)
-    score = U @ x + theta @ t + above - below
-
-    P, E = np.ascontiguousarray(P.T), exp_minus_one(np.ascontiguousarray(unit.X.T.astype(rbm.dtype) @ W))
+    E = exp_minus_one(np.ascontiguousarray(listed.X.T.astype(rbm.dtype) @ W))
     logits = np.empty((len(E), chunk.n_rows))
-    tilt(P, E, np.zeros(len(E), np.int64), there[None], logits)
-    logits += (U @ unit.X + theta @ unit.T + unit.log_measure)[:, None]
-    log_z = np.logaddexp.reduce(logits, axis=0)
+    tilt(P, E, listed.unit, there, logits)
+    logits += (U @ listed.X + theta @ listed.T + listed.log_measure)[:, None]
+    log_z = np.logaddexp.reduceat(logits, listed.start, axis=0)
+
+    share = -np.exp(logits - log_z[listed.unit])
+    if block.n_codes:
+        at = listed.start[:, None] + np.maximum(codes[cells], 0)
+        score = np.take_along_axis(logits, at, axis=0)
+        np.put_along_axis(share, at, 1 + np.take_along_axis(share, at, axis=0), axis=0)
+    else:  # a number, which is no point of its grid
+        x, t = _features(part, chunk, listed)
+        H = a + W.T @ x.astype(rbm.dtype)
+        score = (U @ x + theta @ t + _softplus(H) - _softplus(a))[None]
     if step:
         weight = np.where(there, step.weights, 0).astype(rbm.dtype)
-        share = (weight * np.exp(logits - log_z)).astype(rbm.dtype)
+        share = (share * weight[listed.unit]).astype(rbm.dtype)
         by_level = np.zeros(E.shape, rbm.dtype)
-        add_posteriors(P, E, -share, by_level, step.pull)
-        hidden.sigmoid(H)
-        H *= weight
-        np.add(step.pull, H.T, out=step.pull)
-        out = step.out
-        out.W[rows] += x.astype(rbm.dtype) @ H.T + unit.X.astype(rbm.dtype) @ by_level
-        out.U[rows] += x @ weight - unit.X @ share.sum(axis=1)
-        base = unit.base + part.base.start
-        out.base[base] += rbm.theta_slope[base] * (t @ weight - unit.T @ share.sum(axis=1))
-    return np.where(there, score - log_z, 0.0)
+        add_posteriors(P, E, share, by_level, step.pull)
+        step.add(rbm, rows, base, listed.X, listed.T, by_level, share.sum(axis=1))
+        if not block.n_codes:
+            hidden.sigmoid(H)
+            H *= weight
+            np.add(step.pull, H.T, out=step.pull)
+            step.add(rbm, rows, base, x, t, H.T, weight[0])
+    result: Array = np.where(there, score - log_z, 0.0).sum(axis=0)
+    return result
+
+
+def _features(part: Part, chunk: Chunk, listed: Listed) -> tuple[Array, Array]:
+    """The features and base statistics, of those that `listed` acts through, of what people answer."""
+    codes, numbers = chunk.codes[part.codes], chunk.numbers[part.numbers]
+    x, t = np.empty((part.block.n_features, chunk.n_rows)), np.empty((part.block.n_base, chunk.n_rows))
+    part.block.features(codes, numbers, x)
+    part.block.base_statistics(codes, x, t)
+    return x[listed.features], t[listed.base]
+
+
+def _softplus(a: Array) -> Array:
+    out = np.empty(a.shape[1])
+    hidden.sum_softplus(a, out)
+    return out
 
 
 class Towards(Objective):
@@ -208,19 +236,25 @@ class HiddenTargets(HiddenAnswers):
             return float(weight @ log_p), float(weight.sum())
 
         parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
-        return -sum(p for p, _ in parts) / sum(n for _, n in parts)
+        total = sum(n for _, n in parts)
+        return -sum(p for p, _ in parts) / total if total else 0.0
+
+
+def labelled_rows(answers: Answers, visible: Visible, targets: Sequence[int]) -> Index:
+    """The people who answer any of the targets."""
+    marked, every = mark(visible, targets), np.arange(answers.n_rows)
+    answered = [visible.answered(visible.load(answers, own)) & marked for own in chunks_of(every, CHUNK)]
+    return np.flatnonzero(np.concatenate(answered, axis=1).any(axis=0))
 
 
 def hide_targets(
-    answers: Answers, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int
+    answers: Answers, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int | None = None
 ) -> HiddenTargets:
     """Hide the targets of a share of the people who answer one."""
     marked = mark(visible, targets)
-    every = np.arange(answers.n_rows)
-    answered = [(visible.answered(visible.load(answers, own)) & marked).any(axis=0) for own in chunks_of(every, CHUNK)]
-    labelled = np.flatnonzero(np.concatenate(answered))
+    labelled = labelled_rows(answers, visible, targets)
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
-    rows = np.sort(random.permutation(labelled)[: min(most_rows, int(share * len(labelled)))])
+    rows = np.sort(random.permutation(labelled)[: int(share * len(labelled))][:most_rows])
     kept = Answers(answers.codes.copy(), answers.numbers.copy())
     for own in chunks_of(rows, CHUNK):
         visible.store(visible.keep_only(visible.load(answers, own), ~marked), kept, own)

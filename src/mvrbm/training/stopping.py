@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,12 @@ class HiddenAnswers:
             self.kept.codes == self.kept.blank, self.full.codes, self.full.codes.dtype.type(self.kept.blank)
         )
         return Answers(codes, np.where(np.isnan(self.kept.numbers), self.full.numbers, np.float32(np.nan)))
+
+    def of(self, rows: Index) -> Self:
+        """The same for some rows of the table, all that had answers hidden among them."""
+        return replace(
+            self, full=self.full.take(rows), kept=self.kept.take(rows), rows=np.searchsorted(rows, self.rows)
+        )
 
     def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
         """Minus the mean log-probability of a hidden answer, given the posterior of what was kept."""

@@ -102,12 +102,14 @@ def train(
     weights: Array | None = None,
     progress: Progress | None = None,
     hidden: HiddenAnswers | None = None,
+    objective: Objective | None = None,
 ) -> History:
     """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
 
     `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
+    `objective` is what to follow instead of what the settings name.
     """
-    return _Run(rbm, answers, settings, weights, progress, hidden).go()
+    return _Run(rbm, answers, settings, weights, progress, hidden, objective).go()
 
 
 class _Run:
@@ -121,6 +123,7 @@ class _Run:
         weights: Array | None,
         progress: Progress | None,
         hidden: HiddenAnswers | None,
+        objective: Objective | None,
     ) -> None:
         self.rbm, self.settings, self.progress = rbm, settings, progress
         if settings.early_stopping and rbm.n_hidden and hidden is None:
@@ -128,7 +131,7 @@ class _Run:
         self.hidden = hidden if hidden and hidden.any else None
         self.answers = hidden.kept if hidden else answers
         self.weights = relative(weights, answers.n_rows)
-        self.objective = settings.make_objective()
+        self.objective = objective or settings.make_objective()
         self.optimiser = settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype)
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)

@@ -24,19 +24,31 @@ Scored = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Unit:
-    """One code or number by itself, and what it may be: a list, or the points of a grid."""
+class Listed:
+    """What some codes or numbers of a block may be, each by itself: its levels, or the points of a grid."""
 
     features: Index
-    """The features of the block that it acts through."""
+    """The features of the block that they act through."""
     base: Index
-    """The base statistics of the block that it acts through."""
+    """The base statistics of the block that they act through."""
     X: Array
-    """The features of each alternative, (features, alternatives)."""
+    """The features of each level, (features, levels)."""
     T: Array
-    """The base statistics of each alternative, (base, alternatives)."""
+    """The base statistics of each level, (base, levels)."""
     log_measure: Array
-    """The log of what each alternative counts for in a sum: 0, or the width of a step of the grid."""
+    """The log of what each level counts for in a sum: 0, or the width of a step of the grid."""
+    sizes: Index
+    """The levels of each code or number."""
+
+    @property
+    def unit(self) -> Index:
+        """The code or number that each level is of, by its place among these."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def start(self) -> Index:
+        """The first level of each."""
+        return np.cumsum(self.sizes) - self.sizes
 
 
 class Block(ABC):
@@ -122,6 +134,10 @@ class Block(ABC):
         """
 
     @abstractmethod
+    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """What the answers may be given the inputs z, in the terms of `outlook`."""
+
+    @abstractmethod
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """Write the answers that lose least by the type's own error, given an outlook; `codes` holds what is known."""
 
@@ -138,13 +154,8 @@ class Block(ABC):
         """log P of each code or number that is there, given an outlook; 0 where there is none."""
 
     @abstractmethod
-    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
-        """The i-th code or number by itself; a grid's points depend on the parameters, which are the block's own."""
-
-    def given(self, i: int, unit: Unit, codes: Codes, numbers: Array) -> tuple[NDArray[np.bool_], Array, Array]:
-        """Who gives the i-th code or number, and the unit's features and base statistics of what they give."""
-        at = np.maximum(codes[i], 0)
-        return codes[i] >= 0, unit.X[:, at], unit.T[:, at]
+    def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
+        """What some of the codes or numbers may be; a grid's points depend on the parameters, which are the block's."""
 
     @abstractmethod
     def errors(

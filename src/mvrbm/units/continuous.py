@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Unit
+from mvrbm.units.block import Array, Block, Codes, Index, Listed
 from mvrbm.units.question import Columns, Question
 from mvrbm.units.truncated import draw_between, log_between, moments_between
 
@@ -261,25 +261,38 @@ class ContinuousBlock(Block):
             out[q, 0][len(x) :, rows] = x[-1] if len(x) else np.nan
         return out
 
-    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
-        """A grid in steps of a quarter of sigma over all that any state of the hidden layer makes likely."""
-        variance, own = -0.5 / float(theta[i]), W[i].astype(np.float64)
-        means = variance * (float(U[i]) + np.array([np.minimum(own, 0).sum(), np.maximum(own, 0).sum()]))
-        low, high = means + 7 * np.sqrt(variance) * np.array([-1, 1])
-        if self._cut:
-            reach = 7 * np.sqrt(variance)  # into the question, where all that is likely lies beyond a bound
+    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        mean, sd = (part.astype(np.float64) for part in self._gaussian(z, theta))
+        low, high = mean - 8 * sd, mean + 8 * sd
+        n = 33
+        if self._cut:  # as far into the question where the mean is beyond a bound
+            low = np.maximum(np.minimum(low, self.high - 8 * sd), self.low)
+            high = np.minimum(np.maximum(high, self.low + 8 * sd), self.high)
+            n = 281
+        x = np.linspace(low, high, n, axis=1)
+        log_p = -(((x - mean[:, None]) / sd[:, None]) ** 2) / 2
+        p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+        p[:, [0, -1]] /= 2  # the trapezoid rule
+        return np.stack([x, p / p.sum(axis=1, keepdims=True)], axis=1)
+
+    def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
+        grids = [self._grid(i, float(U[i]), W[i].astype(np.float64), -0.5 / float(theta[i])) for i in cells]
+        sizes = np.array([len(x) for x, _ in grids])
+        X = np.repeat(np.eye(len(cells)), sizes, axis=1) * np.concatenate([x for x, _ in grids])
+        return Listed(cells, cells, X, X**2, np.concatenate([log_step for _, log_step in grids]), sizes)
+
+    def _grid(self, i: int, U: float, w: Array, variance: float) -> tuple[Array, Array]:
+        """Points in steps of a quarter of sigma over all that any state of the hidden layer makes likely."""
+        reach = 7 * np.sqrt(variance)
+        low = variance * (U + np.minimum(w, 0).sum()) - reach
+        high = variance * (U + np.maximum(w, 0).sum()) + reach
+        if self._cut:  # as far into the question, where all that is likely lies beyond a bound
             low = max(min(low, self.high[i, 0] - reach), self.low[i, 0])
             high = min(max(high, self.low[i, 0] + reach), self.high[i, 0])
         x = np.linspace(low, high, int(np.clip(4 * (high - low) / np.sqrt(variance), 30, _MOST_POINTS)) + 1)
         log_step = np.full(len(x), np.log(x[1] - x[0]))
         log_step[[0, -1]] -= np.log(2.0)  # the trapezoid rule
-        return Unit(np.array([i]), np.array([i]), x[None], x[None] ** 2, log_step)
-
-    def given(self, i: int, unit: Unit, codes: Codes, numbers: Array) -> tuple[NDArray[np.bool_], Array, Array]:
-        x, t = np.empty((2, *numbers.shape))
-        self.features(codes, numbers, x)
-        self.base_statistics(codes, x, t)
-        return ~np.isnan(numbers[i]), x[[i]], t[[i]]
+        return x, log_step
 
     def _moments_of(self, outlook: Array) -> tuple[Array, Array]:
         """Mean and standard deviation of each question, in standard deviations of the data."""

@@ -12,7 +12,7 @@ from scipy import special
 from mvrbm.kernels import hidden, indicators
 from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Unit
+from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
@@ -64,8 +64,13 @@ class IndicatorBlock(Block):
         out += U.astype(np.float64)[:, None]
         return out
 
-    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
-        return Unit(np.array([i]), np.zeros(0, np.int64), np.array([[0.0, 1.0]]), np.zeros((0, 2)), np.zeros(2))
+    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        return z.astype(np.float64)
+
+    def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
+        n = 2 * len(cells)
+        X = np.kron(np.eye(len(cells)), [0.0, 1.0])
+        return Listed(cells, np.zeros(0, np.int64), X, np.zeros((0, n)), np.zeros(n), np.full(len(cells), 2))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
         result: Array = special.expit(np.where(codes == 1, outlook, -outlook))

@@ -17,7 +17,7 @@ from scipy import optimize, sparse
 from mvrbm.kernels import levels
 from mvrbm.kernels.outlook import exp_minus_one, tilt
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Index, Unit
+from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
@@ -155,11 +155,14 @@ class LevelBlock(Block):
         out += self._logits(np.ascontiguousarray(U, np.float64)[:, None], theta.astype(np.float64))
         return out
 
-    def unit(self, i: int, U: Array, W: Array, theta: Array) -> Unit:
-        own = slice(self.level_start[i], self.level_start[i] + self.size[i])
-        features, X = (np.arange(own.start, own.stop), np.eye(self.size[i])) if self.A is None else self.A.rows(own)
-        base, T = (np.zeros(0, np.int64), np.zeros((self.size[i], 0))) if self.C is None else self.C.rows(own)
-        return Unit(features, base, X.T, T.T, np.zeros(self.size[i]))
+    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        return self._logits(z, theta).astype(np.float64)
+
+    def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
+        own = np.concatenate([np.arange(self.size[i]) + self.level_start[i] for i in cells])
+        features, X = (own, np.eye(len(own))) if self.A is None else self.A.rows(own)
+        base, T = (own[:0], np.zeros((len(own), 0))) if self.C is None else self.C.rows(own)
+        return Listed(features, base, X.T, T.T, np.zeros(len(own)), self.size[cells])
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
         p = self.softmax(outlook)
@@ -223,16 +226,12 @@ class _Map:
         indptr, indices, values = self._rows
         levels.apply(indptr, indices, values[out.dtype], y, out)
 
-    def rows(self, own: slice) -> tuple[Index, Array]:
-        """Some rows, without the columns in which they are all 0, and which columns these are not."""
+    def rows(self, own: Index) -> tuple[Index, Array]:
+        """Some rows, dense but without the columns that are 0 in all of them; and which columns are left."""
         indptr, indices, values = self._rows
-        within = slice(indptr[own.start], indptr[own.stop])
-        columns, place = np.unique(indices[within], return_inverse=True)
-        out = np.zeros((own.stop - own.start, len(columns)))
-        out[np.repeat(np.arange(len(out)), np.diff(indptr[own.start : own.stop + 1])), place] = values[
-            np.dtype(np.float64)
-        ][within]
-        return columns, out
+        matrix = sparse.csr_array((values[np.dtype(np.float64)], indices, indptr))[own]
+        columns = np.unique(matrix.indices)
+        return columns, matrix.toarray()[:, columns]
 
     def add_transposed(self, y: Array, out: Array) -> None:
         """Add the transposed matrix times y to out."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from mvrbm.cells import (
     BLANK,
@@ -392,6 +393,12 @@ class NonEmptyBlock(MulticategoricalBlock):
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
         log_on = -np.logaddexp(0, -z.astype(np.float64))
         x[:] = np.exp(log_on - self._log_some(z)[self.owner]) * (codes >= 0)
+
+    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        p = np.empty(z.shape)
+        self.mean(z, theta, np.zeros(z.shape, np.int16), z, p, z)
+        result: Array = special.logit(np.minimum(p, 1 - 1e-12))
+        return result
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
         super().log_partition(z, theta, codes, numbers, out)

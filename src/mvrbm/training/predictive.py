@@ -1,0 +1,101 @@
+"""The ways to learn some questions, the targets, from the others (paper section 3.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.rbm import RBM
+from mvrbm.training.conditional import (
+    Blend,
+    ClampedCD,
+    Conditional,
+    Readout,
+    Towards,
+    hide_targets,
+    labelled_rows,
+)
+from mvrbm.training.lbfgs import train_lbfgs
+from mvrbm.training.objectives import Objective
+from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers
+from mvrbm.training.trainer import History, Progress, Settings, train
+
+METHODS = ("discriminative", "hybrid", "finetune", "features")
+SOLVERS = ("minibatch", "lbfgs")
+_LEAST_HIDDEN = 20  # people to stop by, if that is no more than a third of those who answer
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to learn, and how."""
+
+    targets: Sequence[int]
+    """The questions to predict, by their places in the schema."""
+    chains: Sequence[int]
+    """Those of them that are learnt by clamped chains, and not by their exact likelihood."""
+    method: str
+    hybrid_weight: float
+    solver: str
+
+    def conditional(self, settings: Settings) -> Objective:
+        """The objective of the targets given the others."""
+        listed = [target for target in self.targets if target not in self.chains]
+        parts: list[tuple[float, Objective, Answers | None]] = []
+        if listed:
+            parts.append((1.0, Conditional(settings.seed, listed), None))
+        if self.chains:
+            parts.append((1.0, ClampedCD(settings.seed, self.chains, settings.gibbs_steps), None))
+        return parts[0][1] if len(parts) == 1 else Blend(parts)
+
+
+def train_predictor(
+    start: Callable[[Answers], RBM],
+    answers: Answers,
+    weights: NDArray[np.float64] | None,
+    settings: Settings,
+    task: Task,
+    progress: Progress | None = None,
+) -> tuple[RBM, History, HiddenAnswers]:
+    """A machine that predicts the targets, how it was trained, and the answers that were hidden from it.
+
+    `start` makes the machine that a table starts with.
+    """
+    rbm = start(answers)
+    labelled = labelled_rows(answers, rbm.visible, task.targets)
+    share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
+    hidden: HiddenAnswers = hide_targets(answers, rbm.visible, task.targets, share, settings.seed, MOST_ROWS)
+    if settings.early_stopping:
+        rbm = start(hidden.kept)  # not even the marginals may know what was hidden
+    inputs = hide_targets(answers, rbm.visible, task.targets, 1.0, settings.seed).kept
+    objective = task.conditional(settings)
+    if task.method == "hybrid":
+        counted = len(labelled) - (len(hidden.rows) if settings.early_stopping else 0)
+        few = answers.n_rows / counted  # each part is a mean over the people it is about
+        blend = Blend(
+            [
+                (task.hybrid_weight, settings.make_objective(), inputs),
+                ((1 - task.hybrid_weight) * few, objective, None),
+            ]
+        )
+        history = train(rbm, answers, settings, weights, progress, _stop_by(hidden, settings), blend)
+        return rbm, history, hidden
+    if task.method in ("finetune", "features"):
+        train(rbm, inputs, settings, weights, progress)
+    if task.method == "features":
+        objective = Readout(settings.seed, task.targets)
+        hidden = HiddenAnswers(hidden.full, hidden.kept, hidden.rows)  # whose loss is given the posteriors, too
+    own = hidden.of(labelled)
+    weights = None if weights is None else weights[labelled]
+    if task.solver == "lbfgs" and isinstance(objective, Towards):
+        history = train_lbfgs(rbm, own.full, settings, weights, progress, _stop_by(own, settings), objective)
+    else:
+        history = train(rbm, own.full, settings, weights, progress, _stop_by(own, settings), objective)
+    return rbm, history, hidden
+
+
+def _stop_by(hidden: HiddenAnswers, settings: Settings) -> HiddenAnswers | None:
+    return hidden if settings.early_stopping else None
