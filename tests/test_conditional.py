@@ -130,3 +130,14 @@ def test_a_blend_is_the_sum_of_its_parts():
     alone = 0.3 * gradient(rbm, CD(7), Batch(inputs, batch.rows, batch.weights, 0))
     alone += 0.7 * gradient(rbm, Conditional(7, [1]), batch)
     np.testing.assert_allclose(gradient(rbm, blend, batch), alone, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("objective", [Conditional, Readout])
+def test_weight_2_is_the_row_twice(objective):
+    rbm = machine("mixture")
+    answers = random_answers(rbm.visible.questions, 40, 5, missing=0.2)
+    weights = np.random.default_rng(0).integers(0, 3, 40)
+    rows = np.repeat(np.arange(40), weights)
+    weighted = gradient(rbm, objective(0, [0, 3]), Batch(answers, np.arange(40), weights.astype(float), 0))
+    repeated_ = gradient(rbm, objective(0, [0, 3]), Batch(answers, rows, np.ones(len(rows)), 0))
+    np.testing.assert_allclose(weighted, repeated_, rtol=1e-9, atol=1e-9)

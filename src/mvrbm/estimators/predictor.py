@@ -168,11 +168,19 @@ class MVRBMPredictor(Predictor):
         for n in numbers:
             if not -len(table.names) <= n < len(table.names):
                 raise ValueError(f"target is column {n}, but the table has {len(table.names)} columns")
+            if table.names[n] not in schema.names:
+                raise ValueError(
+                    f"target is column {n}, in which no question was found (it may be blank or always the same); "
+                    "name it in a schema"
+                )
         targets = self._named([table.names[n] if n in numbers else n for n in given], schema)
         if not targets:
             raise ValueError("target names no question; give at least one")
         if len(set(targets)) == len(schema.names):
-            raise ValueError("every question is a target, so there is nothing to predict from; leave some out")
+            raise ValueError(
+                f"every question is a target (n_features = {len(schema)}), so there is nothing to predict from; "
+                "leave some out"
+            )
         return list(dict.fromkeys(targets))
 
     def predict(self, X: Any) -> Any:

@@ -52,6 +52,9 @@ class Multicategorical(Question):
     of empty cells and an empty cell mean unanswered. `empty="none"` takes all of these as nothing chosen,
     `empty="blank"` takes all of them as unanswered. `allow_empty=False` rules the empty choice out: it is an error.
 
+    An option is predicted if its probability reaches `threshold`; left out, it is 1/2 in the paper's recipe, and
+    otherwise what makes the F1 of hidden answers largest.
+
     >>> Multicategorical("problems", columns={"Work": "q5_1", "Crime": "q5_2"}).columns
     ['q5_1', 'q5_2']
     >>> Multicategorical("hobbies", column="hobbies", values=["chess", "judo"]).columns
@@ -77,6 +80,7 @@ class Multicategorical(Question):
         unticked: Iterable[Value] = (),
         empty: str | None = None,
         allow_empty: bool = True,
+        threshold: float | None = None,
         missing: Iterable[Value] = (),
         asked_if: Mapping[str, Any] | None = None,
         label: str = "",
@@ -107,6 +111,9 @@ class Multicategorical(Question):
         if self.by_option is None and (ticked is not None or self.unticked):
             raise self._error("ticked and unticked go with columns={option: column}")
         self.empty = empty
+        if threshold is not None and (isinstance(threshold, bool) or not 0 < threshold < 1):
+            raise self._error(f"threshold must lie between 0 and 1, not {threshold!r}")
+        self.threshold = None if threshold is None else float(threshold)
         for code in [*self.unticked, *(self.ticked or {}).values()]:
             if code in self.missing or (code in self.unticked and code in (self.ticked or {}).values()):
                 raise self._error(f"{code!r} is told to be two of ticked, unticked and missing; keep one")
@@ -305,7 +312,10 @@ class MulticategoricalBlock(IndicatorBlock):
 
     def __init__(self, questions: Sequence[Multicategorical], summary: Summary, paper: bool) -> None:
         super().__init__(questions, summary, paper)
-        self._paper = paper
+        self._given = [0.5 if q.threshold is None and paper else q.threshold for q in questions]
+        """The threshold of each question; None is to be learnt."""
+        told = np.array([0.5 if given is None else given for given in self._given])
+        self.threshold[:] = special.logit(told)[self.owner, None]
 
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:
         """Find, for each question, the log-odds from which choosing an option makes its F1 largest.
@@ -313,7 +323,7 @@ class MulticategoricalBlock(IndicatorBlock):
         The paper's threshold is 1/2, which chooses too few of the rarer options. With fewer than 20 choices to learn
         from, it stays.
         """
-        for q in range(0 if self._paper else len(self.questions)):
+        for q in [q for q, given in enumerate(self._given) if given is None]:
             own = slice(self.feature_start[q], self.feature_start[q] + self.questions[q].n_codes)
             there = codes[own] >= 0
             chosen, z = (codes[own] == 1)[there], outlook[own][there]

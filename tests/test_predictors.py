@@ -1,0 +1,315 @@
+"""MVRBMPredictor, MVRBMClassifier and MVRBMRegressor through their public contract."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mvrbm import (
+    MVRBM,
+    Binary,
+    Continuous,
+    Multicategorical,
+    MVRBMClassifier,
+    MVRBMPredictor,
+    MVRBMRegressor,
+    Schema,
+)
+from mvrbm.datasets import make_survey
+
+METHODS = ["generative", "discriminative", "hybrid", "finetune", "features"]
+STOCHASTIC = {"check_sample_weight_equivalence_on_dense_data": "fitting is stochastic"}
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return make_survey(300, random_state=1)
+
+
+def small(target, **settings):
+    return MVRBMPredictor(target, **{"n_hidden": 4, "max_epochs": 3, "random_state": 0, **settings})
+
+
+@parametrize_with_checks(
+    [
+        MVRBMPredictor(0, n_hidden=4, max_epochs=3),
+        MVRBMClassifier(max_epochs=40, n_hidden=5),
+        MVRBMRegressor(max_epochs=40, n_hidden=5),
+    ],
+    expected_failed_checks=lambda model: STOCHASTIC,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+def test_a_target_of_every_type(survey, method, recipe):
+    """Legal answers, the probabilities of the contract, and several targets at once as one frame."""
+    frame, schema = survey
+    one_of_each = list({q.kind: q.name for q in schema}.values())
+    model = small(one_of_each, schema=schema, method=method, recipe=recipe).fit(frame)
+    found = model.predict(frame)
+    assert list(found.columns) == [column for name in one_of_each for column in schema[name].columns]
+    assert not found.isna().any(axis=None)
+    schema.learn(frame)  # the made schema knows its values
+    assert len(Schema([schema[name] for name in one_of_each]).learn(found)) == 6
+    p = model.predict_proba(frame)
+    assert {name.split(": ")[0] for name in p.columns} == set(one_of_each)
+    assert np.isfinite(p.to_numpy()).all()
+    assert np.isfinite(model.score(frame))
+    for name in one_of_each[:2]:
+        own = p[[column for column in p.columns if column.startswith(f"{name}: ")]]
+        np.testing.assert_allclose(own.sum(axis=1), 1, atol=1e-6)
+
+
+def test_the_targets_own_answer_is_not_looked_at(survey):
+    frame, schema = survey
+    name = next(q.name for q in schema if q.kind == "ordinal")
+    model = small(name, schema=schema).fit(frame)
+    expected = model.predict_proba(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in (frame.drop(columns=name), frame.assign(**{name: None}), frame.assign(**{name: "never heard of"})):
+            pd.testing.assert_frame_equal(model.predict_proba(other), expected)
+            np.testing.assert_array_equal(model.predict(other), model.predict(frame))
+
+
+def test_several_targets_are_not_told_each_other(survey):
+    frame, schema = survey
+    a, b = schema.names[:2]
+    model = small([a, b], schema=schema).fit(frame)
+    assert model.targets_ == [a, b]
+    expected = model.predict_proba(frame)
+    values = schema[b].values
+    for value in values:
+        pd.testing.assert_frame_equal(model.predict_proba(frame.assign(**{b: value})), expected)
+    # and so the score of the one does not depend on the other's answer
+    alone = frame.assign(**{a: None})
+    swapped = alone.assign(**{b: frame[b]})
+    assert model.score(swapped) == pytest.approx(model.score(alone.assign(**{b: frame[b]})))
+
+
+def test_a_column_number_of_an_array():
+    rng = np.random.default_rng(0)
+    array = rng.standard_normal((200, 3))
+    array[:, 2] = array[:, 0] - array[:, 1] + 0.1 * rng.standard_normal(200)
+    model = MVRBMPredictor(2, random_state=0).fit(array)
+    assert np.corrcoef(model.predict(array), array[:, 2])[0, 1] > 0.9
+    np.testing.assert_array_equal(MVRBMPredictor(-1, random_state=0).fit(array).predict(array), model.predict(array))
+
+
+def test_threads_change_no_bit(survey):
+    frame, schema = survey
+    for settings in ({"method": "hybrid"}, {"solver": "lbfgs"}, {"method": "features"}):
+        a, b = (small(schema.names[0], schema=schema, n_threads=n, **settings).fit(frame) for n in (1, 3))
+        np.testing.assert_array_equal(a.rbm_.parameters.vector, b.rbm_.parameters.vector)
+
+
+def among_noise(seed, n_rows):
+    """Two numbers decide y; eighteen other questions have far more to say, of each other."""
+    rng = np.random.default_rng(seed)
+    traits = rng.standard_normal((n_rows, 3))
+    frame = {f"a{i}": (1.5 * traits[:, i % 3] + rng.standard_normal(n_rows) > 0).astype(int) for i in range(18)}
+    x = rng.standard_normal((n_rows, 2))
+    frame |= {"x0": x[:, 0], "x1": x[:, 1]}
+    frame["y"] = (1.5 * x[:, 0] - 1.5 * x[:, 1] + 0.5 * rng.logistic(size=n_rows) > 0).astype(int)
+    return pd.DataFrame(frame)
+
+
+def test_discriminative_beats_generative_on_the_held_out_conditional_likelihood():
+    binary = [Binary(f"a{i}", values=[0, 1]) for i in range(18)]
+    schema = Schema([*binary, Continuous("x0"), Continuous("x1"), Binary("y", values=[0, 1])])
+    seen, new = among_noise(0, 800), among_noise(1, 2000)
+    score = {
+        method: MVRBMPredictor("y", schema=schema, method=method, n_hidden=3, random_state=0).fit(seen).score(new)
+        for method in ("generative", "discriminative")
+    }
+    assert score["discriminative"] > score["generative"] + 0.1
+
+
+def two_groups(seed, n_rows):
+    """Two groups of people, told apart by 24 noisy questions; y is the group, with a few mistakes."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, n_rows)
+    frame = {f"a{i}": (rng.random(n_rows) < np.where(group == i % 2, 0.7, 0.3)).astype(int) for i in range(24)}
+    frame["y"] = np.where(rng.random(n_rows) < 0.95, group, 1 - group).astype(float)
+    return pd.DataFrame(frame)
+
+
+def test_hybrid_with_unlabelled_rows_beats_discriminative_when_labels_are_few():
+    schema = Schema([*(Binary(f"a{i}", values=[0, 1]) for i in range(24)), Binary("y", values=[0, 1])])
+    seen, new = two_groups(0, 1500), two_groups(1, 2000)
+    seen.loc[30:, "y"] = np.nan
+
+    def score(method):
+        models = [
+            MVRBMPredictor("y", schema=schema, method=method, hybrid_weight=0.5, n_hidden=4, random_state=seed)
+            for seed in range(3)
+        ]
+        return np.mean([model.fit(seen).score(new) for model in models])
+
+    assert score("hybrid") > score("discriminative") + 0.03
+
+
+@pytest.mark.parametrize("method", ["discriminative", "finetune", "features"])
+def test_lbfgs_climbs_at_least_as_high(method):
+    schema = Schema([*(Binary(f"a{i}", values=[0, 1]) for i in range(24)), Binary("y", values=[0, 1])])
+    frame = two_groups(0, 600)
+    score = {
+        solver: MVRBMPredictor(
+            "y", schema=schema, method=method, solver=solver, n_hidden=3, random_state=0, max_epochs=60,
+            early_stopping=False,
+        )
+        .fit(frame)
+        .score(frame)
+        for solver in ("minibatch", "lbfgs")
+    }  # fmt: skip
+    assert score["lbfgs"] > score["minibatch"] - 0.005
+
+
+def test_a_threshold_that_is_given():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.standard_normal(400)})
+    for option in "abc":
+        frame[option] = (frame["x"] + rng.standard_normal(400) > 1).astype(int)
+    found = {}
+    for threshold in (None, 0.05, 0.5, 0.95):
+        question = Multicategorical("m", columns={option: option for option in "abc"}, threshold=threshold)
+        model = MVRBMPredictor("m", schema=Schema([Continuous("x"), question]), random_state=0).fit(frame)
+        chosen = model.predict(frame).to_numpy() == 1
+        found[threshold] = chosen.mean()
+        if threshold:
+            np.testing.assert_array_equal(chosen, model.predict_proba(frame).to_numpy() >= threshold)
+    assert found[0.05] > found[0.5] > found[0.95]
+    assert found[0.05] > found[None] > found[0.95]
+
+
+def test_in_scikit_learns_company():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.iloc[::7, 1] = np.nan
+    pipeline = make_pipeline(StandardScaler(), MVRBMClassifier(random_state=0, max_epochs=30))
+    assert cross_val_score(pipeline, X, y, cv=3, n_jobs=2).mean() > 0.85
+    search = GridSearchCV(MVRBMClassifier(random_state=0, solver="lbfgs"), {"n_hidden": [2, 5]}, cv=3, n_jobs=2)
+    assert search.fit(X, y.map(dict(enumerate("abc")))).best_score_ > 0.8
+    assert set(search.classes_) == set("abc")
+    both = ColumnTransformer(
+        [("vector", MVRBM(3, max_epochs=3, random_state=0), X.columns[:2]), ("rest", "passthrough", X.columns[2:])]
+    )
+    features = make_pipeline(both.set_output(transform="pandas"), LogisticRegression())
+    columns = list(features.fit(X, y)[0].transform(X).columns)
+    assert columns[:3] == ["vector__mvrbm0", "vector__mvrbm1", "vector__mvrbm2"]
+    polars = MVRBM(3, max_epochs=3, random_state=0).set_output(transform="polars").fit_transform(X)
+    assert type(polars).__module__.startswith("polars")
+
+
+def test_a_predictor_is_searched_and_cross_validated_without_a_y(survey):
+    frame, schema = survey
+    name = schema.names[0]
+    assert cross_val_score(small(name, schema=schema), frame, cv=2).shape == (2,)
+    search = GridSearchCV(small(name, schema=schema), {"method": ["discriminative", "features"]}, cv=2)
+    assert search.fit(frame).best_params_["method"] in METHODS
+
+
+def test_weights_are_routed():
+    X, y = load_iris(return_X_y=True)
+    weights = np.where(y == 2, 0.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = MVRBMClassifier(random_state=0, max_epochs=20).set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, model).fit(X, y, sample_weight=weights)
+        MVRBM().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    assert pipeline.predict_proba(X)[:, 2].max() < 0.5
+
+
+def test_a_table_of_texts_and_blanks_with_a_y_beside_it(survey):
+    frame, schema = survey
+    schema = Schema([q for q in schema if q.kind != "binary"])
+    y = np.where(frame["binary_1"].isna(), "unsure", frame["binary_1"].astype(str))
+    model = MVRBMClassifier(schema=schema, random_state=0, max_epochs=5).fit(frame, y)
+    assert set(model.predict(frame)) <= set(model.classes_) == set(y)
+    np.testing.assert_allclose(model.predict_proba(frame).sum(axis=1), 1)
+    numbers = MVRBMRegressor(schema=schema, random_state=0, max_epochs=5).fit(frame, np.arange(len(frame)))
+    assert np.isfinite(numbers.predict(frame.iloc[[0]])).all()
+
+
+def test_a_y_whose_name_is_taken():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"y": rng.standard_normal(60), "y_": rng.standard_normal(60)})
+    model = MVRBMRegressor(random_state=0, max_epochs=3).fit(X, X["y"])
+    assert model.targets_ == ["y__"]
+
+
+def test_a_fit_that_fails_leaves_the_model_of_the_one_before(survey):
+    frame, schema = survey
+    model = small(schema.names[0], schema=schema).fit(frame)
+    before = model.predict_proba(frame)
+    with pytest.raises(ValueError, match="blank in every row"):
+        model.fit(frame.assign(**{schema.names[0]: None}))
+    pd.testing.assert_frame_equal(model.predict_proba(frame), before)
+
+
+NUMBERS = np.random.default_rng(0).standard_normal((30, 3))
+CLASSES = np.arange(30) % 2
+BAD = [
+    (MVRBMPredictor(), (NUMBERS,), "target is not set; give the name of a question"),
+    (MVRBMPredictor("hieght"), (pd.DataFrame(NUMBERS, columns=["height", "b", "c"]),), "did you mean 'height'?"),
+    (MVRBMPredictor(7), (NUMBERS,), "target is column 7, but the table has 3 columns"),
+    (MVRBMPredictor([]), (NUMBERS,), "target names no question"),
+    (MVRBMPredictor([0, 1, 2]), (NUMBERS,), "every question is a target"),
+    (MVRBMPredictor(0, method="magic"), (NUMBERS,), "method must be one of 'generative'"),
+    (MVRBMPredictor(0, solver="magic"), (NUMBERS,), "solver must be one of 'minibatch'"),
+    (MVRBMPredictor(0, solver="lbfgs", method="hybrid"), (NUMBERS,), "needs an objective that has a value"),
+    (MVRBMPredictor(0, hybrid_weight=-0.1), (NUMBERS,), "hybrid_weight must be"),
+    (MVRBMPredictor(0, hybrid_weight=1.1), (NUMBERS,), "hybrid_weight must lie between 0 and 1, not 1.1"),
+    (MVRBMPredictor(0, hybrid_weight=float("nan")), (NUMBERS,), "hybrid_weight must be"),
+    (MVRBMPredictor(0, n_hidden=-1), (NUMBERS,), "n_hidden must be a whole number, 0 or more"),
+    (MVRBMPredictor(0, gibbs_steps=0), (NUMBERS,), "gibbs_steps must be a whole number, 1 or more"),
+    (
+        MVRBMPredictor(0),
+        (np.where([True, False, False], np.nan, NUMBERS),),
+        "target is column 0, in which no question was found",
+    ),
+    (MVRBMClassifier(), (NUMBERS, np.zeros(30)), "only one class is present"),
+    (MVRBMClassifier(), (NUMBERS, CLASSES[:-1]), "inconsistent numbers of samples"),
+    (MVRBMClassifier(), (NUMBERS, np.linspace(0, 1, 30)), "Unknown label type"),
+    (MVRBMClassifier(), (NUMBERS, np.where(CLASSES, np.nan, 1.0)), "NaN"),
+    (MVRBMClassifier(), (NUMBERS, CLASSES, -np.ones(30)), "sample_weight must be 30 finite numbers, 0 or more"),
+    (MVRBMRegressor(), (NUMBERS, np.full(30, np.inf)), "infinity"),
+    (MVRBMRegressor(), (NUMBERS, ["a"] * 30), "could not convert"),
+]
+
+
+@pytest.mark.parametrize(("model", "given", "said"), BAD, ids=[said[:30] for _, _, said in BAD])
+def test_bad_input_is_told(model, given, said):
+    with pytest.raises((ValueError, TypeError)) as error:
+        model.fit(*given)
+    assert said in str(error.value)
+
+
+def test_use_before_fit_and_tables_of_another_width():
+    for model in (MVRBMPredictor(0), MVRBMClassifier(), MVRBMRegressor()):
+        with pytest.raises(NotFittedError):
+            model.predict(NUMBERS)
+    with pytest.raises(ValueError, match="X has 2 features, but MVRBMClassifier is expecting 3 features as input"):
+        MVRBMClassifier(max_epochs=1).fit(NUMBERS, CLASSES).predict(NUMBERS[:, :2])
+
+
+def test_the_settings_are_in_the_signature():
+    assert MVRBMPredictor(0, l2=0.5).get_params()["l2"] == 0.5
+    assert set(MVRBM().get_params()) | {"target", "method", "hybrid_weight", "solver"} == set(
+        MVRBMPredictor().get_params()
+    )
+    assert "target" not in MVRBMClassifier().get_params()
+    with pytest.raises(TypeError, match="learning_rat"):
+        MVRBMClassifier(learning_rat=1)
