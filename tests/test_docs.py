@@ -10,7 +10,7 @@ import pytest
 from mvrbm import Binary, Continuous, Schema, write_table
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/design-notes.md", "docs/tables.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "docs/design-notes.md", "docs/tables.md", "docs/model-file.md"]
 
 
 def run(page: str) -> dict[str, object]:
@@ -35,6 +35,14 @@ def test_the_page_on_tables_runs(tmp_path, monkeypatch):
     schema = Schema.from_yaml("shown.yaml")
     assert [question.kind for question in schema][-1] == "ranking"
     assert schema["seen_any"].values == ["no", "yes"]
+
+
+def test_the_page_on_the_model_file_runs_and_names_every_array(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run("docs/model-file.md")
+    np.testing.assert_array_equal(*(names[which].transform(names["frame"]) for which in ("model", "same")))
+    text = (ROOT / "docs/model-file.md").read_text()
+    assert all(f"`{array}`" in text for array in names["model"].rbm_.state())
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):

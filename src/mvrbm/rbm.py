@@ -6,12 +6,16 @@ row of ones below x and below h, U, W and w are one matrix, and each direction i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
 from mvrbm.units.block import Array
+from mvrbm.units.question import Question
 from mvrbm.visible import Chunk, Visible, fill_blanks, keep_blanks
 
 
@@ -61,6 +65,26 @@ class RBM:
         U, base = visible.start()
         parameters.U[:], parameters.base[:] = U, base
         parameters.W[:] = scale * np.random.Generator(np.random.Philox(seed)).standard_normal(parameters.W.shape)
+        return cls(visible, parameters)
+
+    def state(self) -> State:
+        """The machine as named arrays; with its questions and `visible.paper` it is the whole machine."""
+        p = self.parameters
+        return {"U": p.U, "W": p.W, "w": p.w, "base": p.base, **under("visible", self.visible.state())}
+
+    @classmethod
+    def restored(cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False) -> RBM:
+        """The machine whose `state` was stored."""
+        visible = Visible.restored(questions, stored.under("visible"), paper=paper)
+        W = stored.take("W", (visible.n_features, None), np.float32, np.float64)
+        n_hidden, kind = W.shape[1], W.dtype.type
+        n = (visible.n_features + 1) * (n_hidden + 1) + visible.n_base
+        parameters = Parameters(visible.n_features, n_hidden, visible.n_base, np.zeros(n, kind))
+        parameters.W[:], parameters.U[:] = W, stored.take("U", (visible.n_features,), kind)
+        parameters.w[:], parameters.base[:] = (
+            stored.take("w", (n_hidden,), kind),
+            stored.take("base", (visible.n_base,), kind),
+        )
         return cls(visible, parameters)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
+from mvrbm.arrays import FileError, State, Stored
 from mvrbm.kernels.compile import kernel
 
 if TYPE_CHECKING:
@@ -26,6 +27,25 @@ class Summary:
     """How often each code was given, (code columns, codes)."""
     moments: NDArray[np.float64]
     """Weight, mean and standard deviation of each number column, (number columns, 3)."""
+
+    def state(self) -> State:
+        """The arrays, for files."""
+        return {"counts": self.counts, "moments": self.moments}
+
+    @classmethod
+    def restored(cls, questions: Sequence[Question], stored: Stored) -> Summary:
+        """The summary of a table of these questions, as `state` told it."""
+        n_codes, n_numbers = sum(q.n_codes for q in questions), sum(q.n_numbers for q in questions)
+        counts = stored.take("counts", (n_codes, width(questions)), np.float64)
+        found = cls(counts, stored.take("moments", (n_numbers, 3), np.float64))
+        if (found.counts < 0).any() or (found.moments[:, [0, 2]] < 0).any():
+            raise FileError("a count, a weight or a standard deviation is below 0")
+        return found
+
+
+def width(questions: Sequence[Question]) -> int:
+    """How many codes a summary counts in each column: as many as the question with the most values has."""
+    return max([3, *(q.n_values for q in questions)])
 
 
 @kernel
@@ -46,8 +66,7 @@ def relative(weights: NDArray[np.floating] | None, n_rows: int) -> NDArray[np.fl
 def summarise(answers: Answers, questions: Sequence[Question], weights: NDArray[np.floating] | None = None) -> Summary:
     """The summary of a table."""
     weight = relative(weights, answers.n_rows)
-    width = max([3, *(q.n_values for q in questions)])
-    counts = np.zeros((answers.codes.shape[1], width))
+    counts = np.zeros((answers.codes.shape[1], width(questions)))
     _count(answers.codes, weight, counts)
     return Summary(counts, moments(answers.numbers, weight))
 

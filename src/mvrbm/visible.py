@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mvrbm.answers import Answers
+from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import chunks
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
@@ -46,6 +47,11 @@ class Part:
     base: slice
     draws: slice
 
+    @property
+    def name(self) -> str:
+        """The block's name in files."""
+        return type(self.block).__name__.removesuffix("Block").lower()
+
 
 Wanted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Which codes and which numbers, (cells, people) each."""
@@ -76,7 +82,7 @@ class Visible:
         """The schema's number of each question of the layer."""
         self.code_columns: Index = np.concatenate([code_columns[i] for i in order])
         self.number_columns: Index = np.concatenate([number_columns[i] for i in order])
-        self._summary = Summary(summary.counts[self.code_columns], summary.moments[self.number_columns])
+        self.summary = summary
         last = self.parts[-1]
         self.n_questions, self.n_features, self.n_base = last.questions.stop, last.features.stop, last.base.stop
         self.n_draws = last.draws.stop
@@ -108,10 +114,24 @@ class Visible:
 
     def start(self) -> tuple[Array, Array]:
         """Biases and base parameters that fit the marginals: the machine without hidden units, the baseline."""
-        found = [
-            p.block.start(Summary(self._summary.counts[p.codes], self._summary.moments[p.numbers])) for p in self.parts
-        ]
+        counts, moments = self.summary.counts[self.code_columns], self.summary.moments[self.number_columns]
+        found = [p.block.start(Summary(counts[p.codes], moments[p.numbers])) for p in self.parts]
         return np.concatenate([U for U, _ in found]), np.concatenate([base for _, base in found])
+
+    def state(self) -> State:
+        """What the layer learnt from data, as named arrays; with the questions and `paper` it is the whole layer."""
+        arrays = self.summary.state()
+        for part in self.parts:
+            arrays |= under(part.name, part.block.state())
+        return arrays
+
+    @classmethod
+    def restored(cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False) -> Visible:
+        """The layer whose `state` was stored."""
+        visible = cls(questions, Summary.restored(questions, stored), paper=paper)
+        for part in visible.parts:
+            part.block.restore(stored.under(part.name))
+        return visible
 
     def load(self, answers: Answers, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
         """The chunk of some rows of a table."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from narwhals.dependencies import is_into_dataframe
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mvrbm import encoding, inference
+from mvrbm import encoding, inference, modelfile
 from mvrbm.answers import Answers
 from mvrbm.cells import some
 from mvrbm.rbm import RBM
@@ -49,6 +50,8 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     schema_: Schema
     rbm_: RBM
     history_: History
+    kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
+    """Fitted attributes, plain data or small arrays, that a model file holds beside the machine."""
 
     def __init__(
         self,
@@ -96,6 +99,11 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         self.n_threads = n_threads
         self.random_state = random_state
         self.verbose = verbose
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model into one file (.mvrbm), which `mvrbm.load` reads; equal models are equal bytes."""
+        check_is_fitted(self, "rbm_")
+        modelfile.save(self, path)
 
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1))

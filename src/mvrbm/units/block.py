@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mvrbm.arrays import State, Stored
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
 
@@ -76,6 +77,8 @@ class Block(ABC):
     """Where the features of each question start; they are consecutive."""
     base_question: Index
     """The question that each base statistic belongs to."""
+    learnt: ClassVar[tuple[str, ...]] = ()
+    """The names of the arrays that the block learns from data beside its parameters, for files."""
 
     def __init__(self, questions: Sequence[Question], summary: Summary, paper: bool) -> None:
         """Take the questions, what the data says of their columns, and whether to follow the paper to the letter."""
@@ -86,6 +89,16 @@ class Block(ABC):
     def n_questions(self) -> int:
         """The number of questions in the block."""
         return len(self.questions)
+
+    def state(self) -> State:
+        """What the block learnt from data beside its parameters."""
+        return {name: getattr(self, name) for name in self.learnt}
+
+    def restore(self, stored: Stored) -> None:
+        """Take over what another block of the same questions learnt."""
+        for name in self.learnt:
+            own = getattr(self, name)
+            setattr(self, name, stored.take(name, own.shape, own.dtype.type))
 
     @abstractmethod
     def start(self, summary: Summary) -> tuple[Array, Array]:

@@ -310,6 +310,8 @@ class Multicategorical(Question):
 class MulticategoricalBlock(IndicatorBlock):
     """Choose-any questions: an independent sigmoid for each option given the hidden units (paper Eq. 6-7)."""
 
+    learnt = ("threshold",)
+
     def __init__(self, questions: Sequence[Multicategorical], summary: Summary, paper: bool) -> None:
         super().__init__(questions, summary, paper)
         self._given = [0.5 if q.threshold is None and paper else q.threshold for q in questions]
