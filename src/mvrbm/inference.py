@@ -11,6 +11,7 @@ from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
 from mvrbm.rbm import RBM, with_ones
+from mvrbm.progress import Step, tell
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.block import Array, Index
@@ -256,6 +257,7 @@ def _part_of(visible: Visible, question: int) -> tuple[int, int]:
 
 
 def _for_each_chunk(work: Callable[[Index], None], answers: Answers, n_threads: int | None) -> None:
+    chunks = chunks_of(np.arange(answers.n_rows), CHUNK)
     with Workers(n_threads) as workers:
-        for _ in workers.map(work, chunks_of(np.arange(answers.n_rows), CHUNK)):
-            pass
+        for number, _ in enumerate(workers.map(work, chunks)):
+            tell(Step("people", int(chunks[number][-1]) + 1, answers.n_rows))

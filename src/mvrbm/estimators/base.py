@@ -25,6 +25,7 @@ from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.tables import Table
 from mvrbm.training import History, Settings, train
+from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.stopping import MOST_ROWS, hide
 from mvrbm.training.trainer import Progress
 from mvrbm.visible import Visible
@@ -105,6 +106,14 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "rbm_")
         modelfile.save(self, path)
 
+    def _checkpoint(self, folder: str | os.PathLike[str] | None) -> Checkpoint | None:
+        """Where training is saved as it goes."""
+        if folder is None:
+            return None
+        if not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("checkpoint needs a number for random_state: without it, a second run is another one")
+        return Checkpoint(folder)
+
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(self.random_state if random_state is None else random_state).randint(2**31 - 1))
 
@@ -115,7 +124,12 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         return table, encoding.encode(table, schema, self.unseen, absent="missing", leave=leave)
 
     def _train_joint(
-        self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings
+        self,
+        answers: Answers,
+        schema: Schema,
+        weights: NDArray[np.float64] | None,
+        settings: Settings,
+        saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine of all the questions, and how it was trained."""
         visible = self._visible(answers, schema, weights)
@@ -124,7 +138,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             hidden = hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
             visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
         rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
-        history = train(rbm, answers, settings, weights, self._progress, hidden)
+        history = train(rbm, answers, settings, weights, self._progress, hidden, checkpoint=saved)
         hidden = hidden or hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
         inference.tune(rbm, hidden, weights)
         return rbm, history

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -82,14 +83,25 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
     """
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts."""
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts.
+
+        With `checkpoint`, a folder, training is saved there as it goes. The same fit run again, whatever ended the
+        first, goes on from there and ends with the same model, bit for bit; `random_state` must be a number.
+        """
+        saved = self._checkpoint(checkpoint)
         settings = self._settings()
         table, schema = self._table(X, reset=True)
         schema = schema.learn(table)
         answers = encoding.encode(table, schema, self.unseen)
         weights = self._weights(table, schema, sample_weight)
-        rbm, history = self._train_joint(answers, schema, weights, settings)
+        rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         # together and last: a fit that fails leaves the model of the one before
         self.schema_, self.rbm_, self.history_ = schema, rbm, history
         return self

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,8 @@ from mvrbm.training.predictive import METHODS, SOLVERS, Task, train_predictor
 from mvrbm.units import Binary, Categorical, Continuous
 from mvrbm.units.question import Question
 
+Folder = str | os.PathLike[str]
+
 
 def takes_settings(init: Callable[..., None]) -> Callable[..., None]:
     """Show the settings that a constructor hands on to `Machine` in its signature, where scikit-learn looks."""
@@ -38,6 +41,7 @@ class Predictor(Machine):
     """What the predictors share: ways to learn some questions, the targets, from the others."""
 
     targets_: list[str]
+    kept: ClassVar[tuple[str, ...]] = (*Machine.kept, "targets_")
 
     def __init__(self, method: str, hybrid_weight: float, solver: str, settings: dict[str, Any]) -> None:
         super().__init__(**settings)
@@ -67,11 +71,14 @@ class Predictor(Machine):
     def _learn(self, answers: Answers, schema: Schema, targets: list[str], weights: NDArray[np.float64] | None) -> None:
         """Train a machine that predicts the targets; it takes the place of the one before when it is whole."""
         settings = self._settings()
+        saved = self._checkpoint(checkpoint)
+        if saved and self.solver == "lbfgs":
+            raise ValueError('solver="lbfgs" has no checkpoint; use solver="minibatch"')
         for question, block in encoding.blocks(answers, schema):
             if question.name in targets and encoding.blank_cells(question, block).all():
                 raise ValueError(f"target {question.name!r} is blank in every row, so nothing can be learnt about it")
         if self.method == "generative":
-            rbm, history = self._train_joint(answers, schema, weights, settings)
+            rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         else:
             rbm, history, hidden = train_predictor(
                 lambda table: RBM.start(self._visible(table, schema, weights), int(self.n_hidden), settings.seed),
@@ -80,6 +87,7 @@ class Predictor(Machine):
                 settings,
                 self._task(schema, targets),
                 self._progress,
+                saved and saved.beside(self.method),
             )
             inference.tune(rbm, hidden, weights, self._how)
         self.schema_, self.rbm_, self.history_, self.targets_ = schema, rbm, history, targets
@@ -148,14 +156,23 @@ class MVRBMPredictor(Predictor):
         super().__init__(method, hybrid_weight, solver, {"n_hidden": n_hidden, **settings})
         self.target = target
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn to predict the target; `sample_weight` or the schema's weight column says how much each row counts."""
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        checkpoint: Folder | None = None,
+    ) -> Self:
+        """Learn to predict the target; `sample_weight` or the schema's weight column says how much each row counts.
+
+        `checkpoint` is a folder in which training is saved as it goes (see `MVRBM.fit`).
+        """
         self._settings()
         table, schema = self._table(X, reset=True)
         targets = self._targets(table, schema)
         schema = schema.learn(table)
         answers = encoding.encode(table, schema, self.unseen)
-        self._learn(answers, schema, targets, self._weights(table, schema, sample_weight))
+        self._learn(answers, schema, targets, self._weights(table, schema, sample_weight), checkpoint)
         return self
 
     def _targets(self, table: Table, schema: Schema) -> list[str]:
@@ -236,7 +253,7 @@ class _OfXAndY(Predictor):
         schema = Schema([*schema, question], ignore=schema.ignore, weight=schema.weight)
         answers = encoding.encode(table, schema, self.unseen, leave=[name])
         (answers.codes if question.n_codes else answers.numbers)[:, -1] = y
-        self._learn(answers, schema, [name], self._weights(table, schema, sample_weight))
+        self._learn(answers, schema, [name], self._weights(table, schema, sample_weight), None)
 
     def _found(self, X: Any) -> NDArray[Any]:
         """The code or number predicted for each row."""
@@ -278,6 +295,7 @@ class MVRBMClassifier(ClassifierMixin, _OfXAndY):  # type: ignore[misc]
     """
 
     classes_: NDArray[Any]
+    kept = (*Predictor.kept, "classes_")
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn to predict the labels y, numbers or texts."""

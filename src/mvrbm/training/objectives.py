@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mvrbm.answers import Answers
+from mvrbm.arrays import State, Stored
 from mvrbm.kernels.random import Stream
 from mvrbm.rbm import RBM, Parameters
 from mvrbm.training.engine import chunk_size, chunks_of
@@ -58,6 +59,13 @@ class Objective(ABC):
 
     def restart(self) -> None:  # noqa: B027
         """Forget what was kept from step to step, as after steps that were undone."""
+
+    def state(self) -> State:
+        """What is kept from step to step, as named arrays."""
+        return {}
+
+    def restore(self, stored: Stored) -> None:  # noqa: B027
+        """Take over what another objective kept."""
 
     def load(self, rbm: RBM, piece: Batch, stream: Stream) -> Chunk:
         """A piece's answers; blanks are left out, or drawn given the answers if they count as hidden."""
@@ -132,6 +140,18 @@ class PCD(Objective):
 
     def restart(self) -> None:
         self.chains, self._moved = [], {}
+
+    def state(self) -> State:
+        chains = [self._moved.get(i, chain) for i, chain in enumerate(self.chains)]
+        return {f"{part}.{i}": getattr(chain, part) for i, chain in enumerate(chains) for part in ("codes", "numbers")}
+
+    def restore(self, stored: Stored) -> None:
+        self.restart()
+        while f"codes.{len(self.chains)}" in stored:
+            i = len(self.chains)
+            codes = stored.take(f"codes.{i}", (None, None), np.int16)
+            numbers = stored.take(f"numbers.{i}", (None, codes.shape[1]), np.float32, np.float64)
+            self.chains.append(Chunk(codes, numbers))
 
     def start(self, rbm: RBM) -> None:
         """Draw the chains from the machine without hidden units."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
 from mvrbm.rbm import RBM
+from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.conditional import (
     Blend,
     ClampedCD,
@@ -59,6 +60,7 @@ def train_predictor(
     settings: Settings,
     task: Task,
     progress: Progress | None = None,
+    saved: Checkpoint | None = None,
 ) -> tuple[RBM, History, HiddenAnswers]:
     """A machine that predicts the targets, how it was trained, and the answers that were hidden from it.
 
@@ -81,10 +83,10 @@ def train_predictor(
                 ((1 - task.hybrid_weight) * few, objective, None),
             ]
         )
-        history = train(rbm, answers, settings, weights, progress, _stop_by(hidden, settings), blend)
+        history = train(rbm, answers, settings, weights, progress, _stop_by(hidden, settings), blend, saved)
         return rbm, history, hidden
     if task.method in ("finetune", "features"):
-        train(rbm, inputs, settings, weights, progress)
+        train(rbm, inputs, settings, weights, progress, checkpoint=saved and saved.beside("inputs"))
     if task.method == "features":
         objective = Readout(settings.seed, task.targets)
         hidden = HiddenAnswers(hidden.full, hidden.kept, hidden.rows)  # whose loss is given the posteriors, too
@@ -93,7 +95,7 @@ def train_predictor(
     if task.solver == "lbfgs" and isinstance(objective, Towards):
         history = train_lbfgs(rbm, own.full, settings, weights, progress, _stop_by(own, settings), objective)
     else:
-        history = train(rbm, own.full, settings, weights, progress, _stop_by(own, settings), objective)
+        history = train(rbm, own.full, settings, weights, progress, _stop_by(own, settings), objective, saved)
     return rbm, history, hidden
 
 

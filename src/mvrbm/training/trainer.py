@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mvrbm.answers import Answers
+from mvrbm.arrays import State, Stored, under
+from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM
 from mvrbm.summary import relative
+from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.objectives import CD, PCD, Batch, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
@@ -89,7 +92,7 @@ class History:
     best_epoch: int = 0
     """The epoch that the parameters are of, counted from 1; 0 is the start."""
     stopped: str = "max_epochs"
-    """Why training ended: "max_epochs", "early_stopping", "interrupted", or "no hidden units" to train."""
+    """Why training ended: "max_epochs", "early_stopping", "converged", "interrupted", or "no hidden units" to train."""
 
 
 Progress = Callable[[int, dict[str, Any]], None]
@@ -103,13 +106,15 @@ def train(
     progress: Progress | None = None,
     hidden: HiddenAnswers | None = None,
     objective: Objective | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> History:
     """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
 
     `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
-    `objective` is what to follow instead of what the settings name.
+    `objective` is what to follow instead of what the settings name. With a `checkpoint` the run is saved as it goes,
+    and goes on where a saved one was, to the same end bit for bit.
     """
-    return _Run(rbm, answers, settings, weights, progress, hidden, objective).go()
+    return _Run(rbm, answers, settings, weights, progress, hidden, objective, checkpoint).go()
 
 
 class _Run:
@@ -124,8 +129,9 @@ class _Run:
         progress: Progress | None,
         hidden: HiddenAnswers | None,
         objective: Objective | None,
+        checkpoint: Checkpoint | None,
     ) -> None:
-        self.rbm, self.settings, self.progress = rbm, settings, progress
+        self.rbm, self.settings, self.progress, self.checkpoint = rbm, settings, progress, checkpoint
         if settings.early_stopping and rbm.n_hidden and hidden is None:
             hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
         self.hidden = hidden if hidden and hidden.any else None
@@ -140,33 +146,71 @@ class _Run:
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.step = 0
+        self.good = rbm.parameters.vector.copy()
+        """The parameters after the last epoch, before patience judged it."""
+        if checkpoint:
+            checkpoint.open(fingerprint(rbm, answers, self.answers, self.weights, settings), self.restore)
+
+    def plain(self) -> dict[str, Any]:
+        """All that the run remembers between epochs and that is not an array, for a checkpoint."""
+        return {
+            "history": asdict(self.history),
+            "step": self.step,
+            "slowed": self.slowed,
+            "optimiser.steps": self.optimiser.steps,
+            "patience": {name: getattr(self.patience, name) for name in ("best", "waited", "drops")},
+        }
+
+    def state(self) -> State:
+        """All that the run remembers between epochs, as named arrays, for a checkpoint."""
+        best = {} if self.patience.vector is None else {"best": self.patience.vector}
+        own = {"parameters": self.rbm.parameters.vector, "good": self.good, "optimiser": self.optimiser.state, **best}
+        return own | under("objective", self.objective.state())
+
+    def restore(self, data: dict[str, Any], stored: Stored) -> None:
+        """Go on where a run was that `plain` and `state` told of."""
+        vector, kind = self.rbm.parameters.vector, self.rbm.dtype.type
+        self.good = stored.take("good", vector.shape, kind)
+        self.patience.vector = stored.take("best", vector.shape, kind) if "best" in stored else None
+        self.optimiser.state[:] = stored.take("optimiser", self.optimiser.state.shape, kind)
+        self.objective.restore(stored.under("objective"))
+        self._go_back(stored.take("parameters", vector.shape, kind))
+        self.history, self.step, self.slowed = History(**data["history"]), data["step"], data["slowed"]
+        self.optimiser.steps = data["optimiser.steps"]
+        for name, value in data["patience"].items():
+            setattr(self.patience, name, value)
 
     def go(self) -> History:
         """Run the epochs."""
-        good = self.rbm.parameters.vector.copy()
         try:
             with Workers(self.settings.n_threads) as self.workers:
-                if self.hidden:
-                    self.history.start_loss = self._loss()
-                    self.patience.see(self.history.start_loss, good)
-                for epoch in range(self.settings.max_epochs if self.rbm.n_hidden else 0):
-                    entry = self._sound_epoch(epoch, good)
-                    good = self.rbm.parameters.vector.copy()
-                    self._record(epoch, entry)
-                    if self.history.stopped != "max_epochs":
-                        break
+                self._epochs()
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
             which = f"of epoch {self.history.best_epoch}" if self.history.best_epoch else "untrained"
             said = f"training was interrupted in epoch {len(self.history.epochs) + 1}: the model is {which}"
             warnings.warn(said, stacklevel=4)
         except BaseException:
-            self._go_back(good)
+            self._go_back(self.good)
             raise
-        if self.patience.vector is not None:
-            good = self.patience.vector
-        self._go_back(good)
+        self._go_back(self.good if self.patience.vector is None else self.patience.vector)
         return self.history
+
+    def _epochs(self) -> None:
+        most = self.settings.max_epochs if self.rbm.n_hidden else 0
+        if self.hidden and self.history.start_loss is None:
+            self.history.start_loss = self._loss()
+            self.patience.see(self.history.start_loss, self.good)
+        while len(self.history.epochs) < most and self.history.stopped == "max_epochs":
+            epoch = len(self.history.epochs)
+            entry = self._sound_epoch(epoch, self.good)
+            self.good = self.rbm.parameters.vector.copy()
+            self._record(epoch, entry)
+            tell(Step("training", epoch + 1, most, "epochs", may_end=self.hidden is not None, said=entry))
+            if self.checkpoint:
+                self.checkpoint.save(self.plain(), self.state())
+        if self.checkpoint:
+            self.checkpoint.save(self.plain(), self.state(), last=True)
 
     def _go_back(self, vector: Array) -> None:
         self.rbm.parameters.vector[:] = vector
