@@ -298,3 +298,22 @@ def test_a_file_of_the_first_format_still_loads():
     del found["chances"]
     assert found == expected
     assert loaded.schema_["country"].labels == {1: "Peru", 2: "Fiji"}
+
+
+def test_predictors_are_saved_too(survey, tmp_path):
+    frame, schema, _ = survey
+    names = schema.names[:2]
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.array(["a", "b", "c"] * 20)
+    fitted = [
+        (mvrbm.MVRBMPredictor(names, schema=schema, max_epochs=2, random_state=0).fit(frame), frame),
+        (mvrbm.MVRBMPredictor(0, method="features", max_epochs=2, random_state=0).fit(X), X),
+        (mvrbm.MVRBMClassifier(max_epochs=2, random_state=0).fit(X, y), X),
+        (mvrbm.MVRBMRegressor(max_epochs=2, random_state=0).fit(X, X[:, 0]), X),
+    ]
+    for n, (model, table) in enumerate(fitted):
+        model.save(tmp_path / f"{n}.mvrbm")
+        loaded = mvrbm.load(tmp_path / f"{n}.mvrbm")
+        assert type(loaded) is type(model)
+        assert loaded.get_params() == model.get_params()
+        np.testing.assert_array_equal(np.asarray(loaded.predict(table)), np.asarray(model.predict(table)))
+    np.testing.assert_array_equal(mvrbm.load(tmp_path / "2.mvrbm").predict_proba(X), fitted[2][0].predict_proba(X))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
-from mvrbm.rbm import RBM, with_ones
 from mvrbm.progress import Step, tell
+from mvrbm.rbm import RBM, with_ones
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.block import Array, Index

@@ -26,7 +26,7 @@ from mvrbm.summary import summarise
 from mvrbm.tables import Table
 from mvrbm.training import History, Settings, train
 from mvrbm.training.checkpoint import Checkpoint
-from mvrbm.training.stopping import MOST_ROWS, hide
+from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, hide
 from mvrbm.training.trainer import Progress
 from mvrbm.visible import Visible
 
@@ -132,16 +132,24 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine of all the questions, and how it was trained."""
-        visible = self._visible(answers, schema, weights)
-        hidden = None
-        if settings.early_stopping and self.n_hidden:
-            hidden = hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
-            visible = self._visible(hidden.kept, schema, weights)  # not even the marginals may know what was hidden
-        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
-        history = train(rbm, answers, settings, weights, self._progress, hidden, checkpoint=saved)
-        hidden = hidden or hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+        rbm = self._start(answers, schema, weights, settings)
+        hidden = self._hide(answers, rbm, settings, weights)
+        stop_by = hidden if settings.early_stopping and self.n_hidden else None
+        if stop_by:
+            rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
+        history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved)
         inference.tune(rbm, hidden, weights)
         return rbm, history
+
+    def _start(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
+        """The machine that a table starts with."""
+        questions = list(schema)
+        visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
+        return RBM.start(visible, int(self.n_hidden), settings.seed)
+
+    @staticmethod
+    def _hide(answers: Answers, rbm: RBM, settings: Settings, weights: NDArray[np.float64] | None) -> HiddenAnswers:
+        return hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
 
     def _predicted(self, table: Table, answers: Answers, names: Sequence[str], whole: bool, how: str) -> Any:
         """The best answers to some questions: one column as an array, several, and the `whole` table, as tables."""
@@ -207,10 +215,6 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-    def _visible(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
-        questions = list(schema)
-        return Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
 
     def _settings(self) -> Settings:
         """The recipe with what was set by hand, once it is sure to make sense."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvrbm import blanks, encoding, inference
 from mvrbm.cells import some
 from mvrbm.estimators.base import Machine
+from mvrbm.training import Memory, train
 
 
 class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type: ignore[misc]
@@ -83,6 +85,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
     """
 
+    _memory: Memory | None = None
+
     def fit(
         self,
         X: Any,
@@ -103,7 +107,29 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         weights = self._weights(table, schema, sample_weight)
         rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         # together and last: a fit that fails leaves the model of the one before
-        self.schema_, self.rbm_, self.history_ = schema, rbm, history
+        self.schema_, self.rbm_, self.history_, self._memory = schema, rbm, history, None
+        return self
+
+    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on learning with one pass over a table, which may be a further part of one that comes in parts.
+
+        The first part says what the questions and their values are, unless the schema does, and sets the scale of
+        numbers. There is no early stopping: how many parts and passes are enough is for the caller to judge.
+        """
+        settings = replace(self._settings(), max_epochs=1, early_stopping=False)
+        first = not hasattr(self, "rbm_")
+        table, schema = self._table(X, reset=first)
+        schema = schema.learn(table) if first else self.schema_
+        answers = encoding.encode(table, schema, self.unseen)
+        weights = self._weights(table, schema, sample_weight)
+        rbm = self._start(answers, schema, weights, settings) if first else self.rbm_
+        if first or self._memory is None:
+            self._memory = Memory.new(settings, rbm)
+        history = train(rbm, answers, settings, weights, self._progress, memory=self._memory)
+        inference.tune(rbm, self._hide(answers, rbm, settings, weights), weights)
+        if not first:
+            self.history_.epochs += history.epochs
+        self.schema_, self.rbm_, self.history_ = schema, rbm, history if first else self.history_
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:

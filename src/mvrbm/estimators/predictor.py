@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers
 from mvrbm.estimators.base import Machine
-from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
 from mvrbm.training import Settings
@@ -68,7 +67,14 @@ class Predictor(Machine):
         """How the hidden units are dealt with in prediction: as in training."""
         return "mean-field" if self.method == "features" else "exact"
 
-    def _learn(self, answers: Answers, schema: Schema, targets: list[str], weights: NDArray[np.float64] | None) -> None:
+    def _learn(
+        self,
+        answers: Answers,
+        schema: Schema,
+        targets: list[str],
+        weights: NDArray[np.float64] | None,
+        checkpoint: Folder | None,
+    ) -> None:
         """Train a machine that predicts the targets; it takes the place of the one before when it is whole."""
         settings = self._settings()
         saved = self._checkpoint(checkpoint)
@@ -81,7 +87,7 @@ class Predictor(Machine):
             rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         else:
             rbm, history, hidden = train_predictor(
-                lambda table: RBM.start(self._visible(table, schema, weights), int(self.n_hidden), settings.seed),
+                lambda table: self._start(table, schema, weights, settings),
                 answers,
                 weights,
                 settings,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
+from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
 from mvrbm.kernels.outlook import add_posteriors, exp_minus_one, tilt
 from mvrbm.rbm import RBM, Parameters
@@ -218,6 +219,17 @@ class Blend(Objective):
     def restart(self) -> None:
         for _, objective, _ in self.parts:
             objective.restart()
+
+    def state(self) -> State:
+        return {
+            name: array
+            for i, (_, objective, _) in enumerate(self.parts)
+            for name, array in under(str(i), objective.state()).items()
+        }
+
+    def restore(self, stored: Stored) -> None:
+        for i, (_, objective, _) in enumerate(self.parts):
+            objective.restore(stored.under(str(i)))
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,23 @@ class History:
     """Why training ended: "max_epochs", "early_stopping", "converged", "interrupted", or "no hidden units" to train."""
 
 
+@dataclass
+class Memory:
+    """What one run can hand on to the next, which then goes on as if it were the same."""
+
+    objective: Objective
+    optimiser: Optimiser
+    step: int = 0
+
+    @classmethod
+    def new(cls, settings: Settings, rbm: RBM, objective: Objective | None = None) -> Memory:
+        """What a run starts with."""
+        return cls(
+            objective or settings.make_objective(),
+            settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype),
+        )
+
+
 Progress = Callable[[int, dict[str, Any]], None]
 
 
@@ -107,14 +124,16 @@ def train(
     hidden: HiddenAnswers | None = None,
     objective: Objective | None = None,
     checkpoint: Checkpoint | None = None,
+    memory: Memory | None = None,
 ) -> History:
     """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
 
     `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
     `objective` is what to follow instead of what the settings name. With a `checkpoint` the run is saved as it goes,
-    and goes on where a saved one was, to the same end bit for bit.
+    and goes on where a saved one was, to the same end bit for bit. `memory` is that of a run to go on from.
     """
-    return _Run(rbm, answers, settings, weights, progress, hidden, objective, checkpoint).go()
+    memory = memory or Memory.new(settings, rbm, objective)
+    return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint).go()
 
 
 class _Run:
@@ -128,7 +147,7 @@ class _Run:
         weights: Array | None,
         progress: Progress | None,
         hidden: HiddenAnswers | None,
-        objective: Objective | None,
+        memory: Memory,
         checkpoint: Checkpoint | None,
     ) -> None:
         self.rbm, self.settings, self.progress, self.checkpoint = rbm, settings, progress, checkpoint
@@ -137,15 +156,13 @@ class _Run:
         self.hidden = hidden if hidden and hidden.any else None
         self.answers = hidden.kept if hidden else answers
         self.weights = relative(weights, answers.n_rows)
-        self.objective = objective or settings.make_objective()
-        self.optimiser = settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype)
+        self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
         self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)))
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
-        self.step = 0
         self.good = rbm.parameters.vector.copy()
         """The parameters after the last epoch, before patience judged it."""
         if checkpoint:
@@ -155,7 +172,7 @@ class _Run:
         """All that the run remembers between epochs and that is not an array, for a checkpoint."""
         return {
             "history": asdict(self.history),
-            "step": self.step,
+            "step": self.memory.step,
             "slowed": self.slowed,
             "optimiser.steps": self.optimiser.steps,
             "patience": {name: getattr(self.patience, name) for name in ("best", "waited", "drops")},
@@ -175,7 +192,7 @@ class _Run:
         self.optimiser.state[:] = stored.take("optimiser", self.optimiser.state.shape, kind)
         self.objective.restore(stored.under("objective"))
         self._go_back(stored.take("parameters", vector.shape, kind))
-        self.history, self.step, self.slowed = History(**data["history"]), data["step"], data["slowed"]
+        self.history, self.memory.step, self.slowed = History(**data["history"]), data["step"], data["slowed"]
         self.optimiser.steps = data["optimiser.steps"]
         for name, value in data["patience"].items():
             setattr(self.patience, name, value)
@@ -263,8 +280,8 @@ class _Run:
         """One pass over the rows; False if it goes astray."""
         for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.batch_size):
             # by the number of rows and not by their weights: a batch of light rows makes a small step
-            gradient = self._gradient(Batch(self.answers, rows, self.weights[rows] / len(rows), self.step))
-            self.step += 1
+            gradient = self._gradient(Batch(self.answers, rows, self.weights[rows] / len(rows), self.memory.step))
+            self.memory.step += 1
             self.optimiser.step(self.rbm.parameters.vector, gradient, rate, self.workers)
             self.sum.release(gradient)
             if not self._is_sound():
