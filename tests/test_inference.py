@@ -31,6 +31,14 @@ def weights_given(rbm, answers, row, question):
 
     The machine is that of the answers that the row gives, and this question; its partial answers go, too.
     """
+    lines, a = listed_and_inputs(rbm, answers, row, question)
+    states = Oracle(rbm, [question]).states
+    joint = (lines.G + lines.log_measure)[:, None] + states @ a + lines.H @ states.T
+    return lines, np.logaddexp.reduce(joint, axis=1)
+
+
+def listed_and_inputs(rbm, answers, row, question):
+    """Every answer to a question, and the hidden units' inputs from the row's other answers."""
     own = cell_slices(rbm.visible.questions)
     given = [
         i
@@ -43,9 +51,7 @@ def weights_given(rbm, answers, row, question):
     for i in given:
         listed = Oracle(rbm, [i]).listed[i]
         a += features_times_weights(rbm, listed, i, answers, row, own[i])
-    lines = oracle.listed[question]
-    joint = (lines.G + lines.log_measure)[:, None] + oracle.states @ a + lines.H @ oracle.states.T
-    return lines, np.logaddexp.reduce(joint, axis=1)
+    return oracle.listed[question], a
 
 
 def features_times_weights(rbm, listed, question, answers, row, own):
@@ -325,3 +331,38 @@ def test_a_cut_mixture_far_beyond_its_bound(base):
     mean = weight @ x
     np.testing.assert_allclose(p[0, 0], 1.5 * mean + 2.0, rtol=2e-3)
     np.testing.assert_allclose(p[0, 1], 1.5 * np.sqrt(weight @ (x - mean) ** 2), rtol=5e-3)
+
+
+@pytest.mark.parametrize("case", CHECKED)
+def test_the_mean_field_of_the_appendix_satisfies_its_equations(case):
+    """Q(v) given Q(h), and Q(h) given Q(v) and the other answers, listed; "mean-field" is the first round."""
+    rbm = machine(case, size=0.4)
+    answers = people(rbm, 4)
+    for question, q in enumerate(rbm.visible.questions):
+        for how in ("mean-field", "iterated"):
+            names, p = inference.chances(rbm, answers, question, how=how)
+            for row in range(answers.n_rows):
+                listed, a = listed_and_inputs(rbm, answers, row, question)
+                hidden = 1 / (1 + np.exp(-a))
+                for _ in range(500 if how == "iterated" else 0):
+                    log_q = listed.G + listed.log_measure + listed.H @ hidden
+                    v = np.exp(log_q - np.logaddexp.reduce(log_q))
+                    hidden = 1 / (1 + np.exp(-a - v @ listed.H))
+                log_q = listed.G + listed.log_measure + listed.H @ hidden
+                v = np.exp(log_q - np.logaddexp.reduce(log_q))
+                if q.kind == "continuous":
+                    np.testing.assert_allclose(p[row, 0], v @ listed.numbers[:, 0], atol=2e-3)
+                elif q.kind == "multicategorical":
+                    np.testing.assert_allclose(p[row], v @ listed.codes, atol=1e-5)
+                elif q.kind == "ranking":
+                    won = [v @ (listed.codes[:, pair] == code) for pair in range(q.n_codes) for code in (0, 2)]
+                    np.testing.assert_allclose(p[row], won, atol=1e-5)
+                else:
+                    np.testing.assert_allclose(p[row], v, atol=1e-5)
+                    assert names == q.values
+
+
+def test_how_is_one_of_three():
+    rbm = machine("binary")
+    with pytest.raises(ValueError, match="how must be one of 'exact', 'mean-field', 'iterated', not 'magic'"):
+        inference.chances(rbm, people(rbm), 0, how="magic")

@@ -256,3 +256,37 @@ def test_made_up_people(survey):
         model.sample(1, given={"x": 1})
     with pytest.raises(ValueError, match="n_samples must be a whole number, 1 or more"):
         model.sample(0)
+
+
+def test_partial_fit_goes_on_where_it_was():
+    frame, schema = make_survey(1200, missing=0.1, random_state=2)
+    parts = [frame.iloc[i::4] for i in range(3)]
+    new = frame.iloc[3::4]
+    model = MVRBM(8, schema=schema, random_state=0)
+    for _ in range(12):
+        for part in parts:
+            model.partial_fit(part)
+    assert len(model.history_.epochs) == 36
+    assert model.score(new) > MVRBM(0, schema=schema).fit(frame).score(new)
+    one = MVRBM(8, schema=schema, random_state=0).partial_fit(parts[0])
+    other = MVRBM(8, schema=schema, random_state=0).partial_fit(parts[0])
+    assert (one.rbm_.parameters.vector == other.rbm_.parameters.vector).all()
+    before = one.rbm_.parameters.vector.copy()
+    one.partial_fit(parts[1])
+    assert (one.rbm_.parameters.vector != before).any()
+    one.fit(parts[0])  # starts anew
+    np.testing.assert_array_equal(
+        one.transform(new), MVRBM(8, schema=schema, random_state=0).fit(parts[0]).transform(new)
+    )
+
+
+def test_partial_fit_learns_the_values_from_the_first_part():
+    frame = pd.DataFrame({"a": ["x", "y"] * 20, "b": np.arange(40.0)})
+    schema = Schema([Categorical("a"), Continuous("b")])
+    model = MVRBM(2, schema=schema, random_state=0).partial_fit(frame)
+    with pytest.raises(ValueError, match="'z'"):
+        model.partial_fit(frame.replace("x", "z"))
+    model.set_params(unseen="missing")
+    with pytest.warns(UserWarning, match="z"):
+        model.partial_fit(frame.replace("x", "z"))
+    assert model.schema_["a"].values == ["x", "y"]

@@ -9,16 +9,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mvrbm.answers import Answers
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
+from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM, with_ones
-from mvrbm.units.block import Array
+from mvrbm.training.engine import CHUNK, Workers, chunks_of
+from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, keep_blanks
 
 MOST_EXACT = 20
 """Hidden units up to which all their states are summed."""
 _STATES = 1 << 12
+_ALWAYS_EXACT = 10
+"""Hidden units up to which the exact sum takes less time than sampling."""
 
 
 def _repeated(pattern: Chunk, n: int) -> Chunk:
@@ -118,6 +124,35 @@ class _Path:
         coupling = rbm.parameters.W @ H[:-1]
         z = self.biases(beta)[:, None] + rbm.dtype.type(beta) * coupling
         return rbm.visible.sample(z, self.theta(beta), stream)
+
+
+def row_log_probabilities(
+    rbm: RBM, answers: Answers, n_threads: int | None = None, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """log P of each person's answers, and the standard error of its log Z, once for each pattern of blanks.
+
+    The machine is that of the questions that the person answers. Numbers have a density, in the person's own units.
+    """
+    blanks = np.concatenate([answers.codes == answers.blank, np.isnan(answers.numbers)], axis=1)
+    patterns, pattern_of = np.unique(blanks, axis=0, return_inverse=True)
+    rows_of = [np.flatnonzero(pattern_of == n) for n in range(len(patterns))]
+    out, error = np.empty(answers.n_rows), np.empty(answers.n_rows)
+
+    def of(rows: Index) -> int:
+        pattern = rbm.visible.load(answers, rows[:1], rbm.dtype)
+        z = LogZ(exact_log_z(rbm, pattern), 0.0) if rbm.n_hidden <= _ALWAYS_EXACT else ais(rbm, pattern, seed=seed)
+        for few in chunks_of(rows, CHUNK):
+            chunk = rbm.visible.load(answers, few, rbm.dtype)
+            out[few] = log_likelihood(rbm, chunk, z.value) + rbm.visible.log_unit(chunk)
+        error[rows] = z.error
+        return len(rows)
+
+    with Workers(n_threads) as workers:
+        done = 0
+        for n in workers.map(of, rows_of):
+            done += n
+            tell(Step("log-probabilities", done, answers.n_rows))
+    return out, error
 
 
 def log_likelihood(rbm: RBM, chunk: Chunk, log_z: float | Array) -> Array:

@@ -213,6 +213,13 @@ class Visible:
             p.block.mean(z[p.features], theta[p.base], codes, numbers, x[p.features], t[p.base])
         return x, t
 
+    def log_unit(self, chunk: Chunk) -> NDArray[np.float64]:
+        """The log of what a density of the features is to be multiplied by, to be one of the answers as they are."""
+        return sum(
+            (p.block.log_unit(chunk.numbers[p.numbers]) for p in self.parts if p.block.n_numbers),
+            np.zeros(chunk.n_rows),
+        )
+
     def log_partition(self, z: Array, theta: Array, like: Chunk) -> Array:
         """For each question, the log of the sum over its answers, of what `like` answers, (questions, people)."""
         out = np.zeros((self.n_questions, z.shape[1]), z.dtype)

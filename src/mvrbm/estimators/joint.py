@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mvrbm import blanks, encoding, inference
+from mvrbm import blanks, encoding, inference, likelihood
 from mvrbm.cells import some
 from mvrbm.estimators.base import Machine
 from mvrbm.training import Memory, train
@@ -74,6 +74,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         ended; `undone`, how often it went astray and was taken back.
     rbm_
         The machine: its parameters, posterior, free energy and samples.
+    log_z_error_
+        After `score_samples(kind="ais")`: the standard error of each row's log-probability.
 
     Examples
     --------
@@ -227,10 +229,23 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         names = self.schema_.names if question is None else self._named([question], self.schema_)
         return self._probabilities(table, answers, names, named=question is None, how=how)
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """The mean log-probability of each row's answers, each given the row's others; NaN for a row without any."""
+    def score_samples(self, X: Any, kind: str = "answers") -> NDArray[np.float64]:
+        """How probable each row is.
+
+        "answers" is the mean log-probability of a row's answers, each given the row's others: exact and cheap; NaN for
+        a row without any. "ais" is the log-probability of the whole row, in the machine of the questions that it
+        answers: by annealed importance sampling once for each pattern of blanks (up to 10 hidden units, exactly).
+        Then `log_z_error_` is the standard error of each row's.
+        """
         _, answers = self._read(X)
-        return inference.log_scores(self.rbm_, answers, self.n_threads)
+        if kind == "answers":
+            return inference.log_scores(self.rbm_, answers, self.n_threads)
+        if kind != "ais":
+            raise ValueError(f"kind must be 'answers' or 'ais', not {kind!r}")
+        found, self.log_z_error_ = likelihood.row_log_probabilities(
+            self.rbm_, answers, self.n_threads, self._seed(None)
+        )
+        return found
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of `score_samples` over the rows that answer anything, by their weight."""

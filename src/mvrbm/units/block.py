@@ -184,6 +184,10 @@ class Block(ABC):
         """The type's error from the sum of its parts: by default the first over the second."""
         return float(parts[0] / parts[1])
 
+    def log_unit(self, numbers: Array) -> NDArray[np.float64]:
+        """The log of the density of each person's numbers by that of their features, summed over what is answered."""
+        return np.zeros(numbers.shape[1])
+
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:  # noqa: B027
         """Learn how to settle an outlook from answers that were hidden and are known; most types need not."""
 

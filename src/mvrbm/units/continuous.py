@@ -391,6 +391,10 @@ class ContinuousBlock(Block):
         # units that hang together widen it more than if each stood for itself
         return mean, np.sqrt(variance + spread) + 0.25 * variance * np.abs(w).sum()
 
+    def log_unit(self, numbers: Array) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = -(np.log(self.scale) * ~np.isnan(numbers)).sum(axis=0)
+        return result
+
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The mean, rounded and kept within the bounds if the question says so."""
         self._answer(self._moments_of(outlook)[0], numbers)
