@@ -14,6 +14,7 @@ from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM, with_ones
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
+from mvrbm.training.workspace import Workspace
 from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, Visible, Wanted
 
@@ -66,13 +67,10 @@ def complete(
     def of(rows: Index) -> None:
         chunk = visible.load(answers, rows, rbm.dtype)
         wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
-        outlook = _outlook(rbm, rbm.posterior(chunk), wanted, "exact")
+        work = Workspace.of(rbm, len(rows))
+        outlook = _outlook(rbm, rbm.posterior(chunk, work.X, work.H), wanted, "exact")
         settled = visible.settle(outlook, chunk)
-        filled = Chunk(
-            np.where(wanted[0], settled.codes, chunk.codes),
-            np.where(wanted[1], settled.numbers, chunk.numbers),
-        )
-        visible.store(filled, out, rows)
+        visible.store(settled, out, rows, wanted)
         if certain:
             certainty = np.where(np.concatenate(wanted), visible.certainty(outlook, settled), np.nan)
             sure[rows[:, None], columns] = certainty.T

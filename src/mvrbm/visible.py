@@ -140,11 +140,11 @@ class Visible:
         numbers = np.ascontiguousarray(answers.numbers[rows].T[self.number_columns], dtype)
         return Chunk(codes, numbers)
 
-    def store(self, chunk: Chunk, answers: Answers, rows: Index) -> None:
-        """Write a chunk into some rows of a table."""
-        codes = np.where(chunk.codes < 0, answers.blank, chunk.codes).astype(answers.codes.dtype)
-        answers.codes[rows[:, None], self.code_columns] = codes.T
-        answers.numbers[rows[:, None], self.number_columns] = chunk.numbers.T
+    def store(self, chunk: Chunk, answers: Answers, rows: Index, wanted: Wanted | None = None) -> None:
+        """Write a chunk, or the wanted cells of it, into some rows of a table."""
+        codes, numbers = wanted or (np.ones(chunk.codes.shape, bool), np.ones(chunk.numbers.shape, bool))
+        chunks.scatter(chunk.codes, codes, rows, self.code_columns, answers.codes)
+        chunks.scatter(chunk.numbers, numbers, rows, self.number_columns, answers.numbers)
 
     def blank(self, n_rows: int, dtype: DTypeLike = np.float32) -> Chunk:
         """A chunk with no answer in it."""

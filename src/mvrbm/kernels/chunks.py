@@ -23,6 +23,16 @@ def gather_codes(codes: Any, rows: Any, columns: Any, out: Any) -> None:
 
 
 @kernel
+def scatter(chunk: Any, wanted: Any, rows: Any, columns: Any, out: Any) -> None:
+    """Write the wanted cells of a chunk into column c of row b; a code of -1 becomes the largest value, the blank."""
+    for c in range(len(columns)):
+        column = np.uint64(columns[c])
+        for b in range(len(rows)):
+            if wanted[c, b]:
+                out[np.uint64(rows[b]), column] = chunk[c, b]
+
+
+@kernel
 def keep_blanks(like: Any, codes: Any) -> None:
     """Blank every code that is blank in `like`."""
     for c in range(codes.shape[0]):

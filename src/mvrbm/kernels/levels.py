@@ -74,6 +74,22 @@ def median(logits: Any, start: Any, size: Any, codes: Any) -> None:
 
 
 @kernel
+def mode(logits: Any, start: Any, size: Any, codes: Any) -> None:
+    """code = the level with the largest logit, the first of equals."""
+    n = logits.shape[1]
+    top = np.empty(n, logits.dtype)
+    for q in range(len(start)):
+        s = start[q]
+        for b in range(n):
+            top[b] = logits[s, b]
+            codes[q, b] = 0
+        for level in range(1, size[q]):
+            for b in range(n):
+                codes[q, b] = np.int16(level) if logits[s + level, b] > top[b] else codes[q, b]
+                top[b] = max(top[b], logits[s + level, b])
+
+
+@kernel
 def probabilities(logits: Any, start: Any, size: Any, p: Any) -> None:
     """p = softmax of each unit's logits."""
     n = logits.shape[1]

@@ -328,3 +328,24 @@ def by_turns(logits: Any, given: Any, u: Any, place: Any, out: Any) -> None:
             for j in range(i + 1, n_items):
                 out[pair, b] = 1 + np.sign(own[i] - own[j])
                 pair += 1
+
+
+@kernel
+def by_scores(p: Any, pairs: Any, score: Any, codes: Any) -> None:
+    """Put each person's items in the order of their scores: the sums of what they win and half of what they tie.
+
+    p is (3 pairs, people); pairs that `codes` knows count as they are. The first of two equals is put first.
+    """
+    score[:] = 0.0
+    for pair in range(len(pairs)):
+        left, right = score[pairs[pair, 0]], score[pairs[pair, 1]]
+        won, tied, lost = p[3 * pair], p[3 * pair + 1], p[3 * pair + 2]
+        for b in range(codes.shape[1]):
+            code = codes[pair, b]
+            half = (0.5 if code == 1 else 0.0) if code >= 0 else tied[b] * 0.5
+            left[b] += half + ((1.0 if code == 0 else 0.0) if code >= 0 else won[b])
+            right[b] += half + ((1.0 if code == 2 else 0.0) if code >= 0 else lost[b])
+    for pair in range(len(pairs)):
+        left, right = score[pairs[pair, 0]], score[pairs[pair, 1]]
+        for b in range(codes.shape[1]):
+            codes[pair, b] = np.int16(0) if left[b] >= right[b] else np.int16(2)

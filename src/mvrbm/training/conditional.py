@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mvrbm.answers import Answers
 from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
-from mvrbm.kernels.outlook import add_posteriors, exp_minus_one, tilt
+from mvrbm.kernels.outlook import add_posteriors, tilt
 from mvrbm.rbm import RBM, Parameters
 from mvrbm.training.engine import CHUNK, Workers, chunk_size, chunks_of
 from mvrbm.training.objectives import CD, Batch, Job, Objective
@@ -47,7 +47,6 @@ def log_conditional(
     a = rbm.hidden_inputs(inputs, X)
     P = a.copy()
     hidden.sigmoid(P)
-    P = np.ascontiguousarray(P.T)
     pull = np.zeros((chunk.n_rows, rbm.n_hidden), rbm.dtype)
     total = np.zeros(chunk.n_rows)
     step = None if out is None or weights is None else _Step(weights.astype(rbm.dtype), pull, out)
@@ -89,10 +88,10 @@ def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Ar
     codes, numbers = chunk.codes[part.codes], chunk.numbers[part.numbers]
     there = ((codes >= 0) if block.n_codes else ~np.isnan(numbers))[cells]
 
-    E = exp_minus_one(np.ascontiguousarray(listed.X.T.astype(rbm.dtype) @ W))
-    logits = np.empty((len(E), chunk.n_rows))
-    tilt(P, E, listed.unit, there, logits)
-    logits += (U @ listed.X + theta @ listed.T + listed.log_measure)[:, None]
+    weights = np.ascontiguousarray(listed.X.T.astype(rbm.dtype) @ W)
+    bias = U @ listed.X + theta @ listed.T + listed.log_measure
+    logits = np.empty((len(weights), chunk.n_rows))
+    tilt(P, weights, bias, listed.start, listed.sizes, there, logits)
     log_z = np.logaddexp.reduceat(logits, listed.start, axis=0)
 
     share = -np.exp(logits - log_z[listed.unit])
@@ -107,8 +106,8 @@ def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Ar
     if step:
         weight = np.where(there, step.weights, 0).astype(rbm.dtype)
         share = (share * weight[listed.unit]).astype(rbm.dtype)
-        by_level = np.zeros(E.shape, rbm.dtype)
-        add_posteriors(P, E, share, by_level, step.pull)
+        by_level = np.zeros(weights.shape, rbm.dtype)
+        add_posteriors(np.ascontiguousarray(P.T), np.expm1(np.minimum(weights, 80)), share, by_level, step.pull)
         step.add(rbm, rows, base, listed.X, listed.T, by_level, share.sum(axis=1))
         if not block.n_codes:
             hidden.sigmoid(H)

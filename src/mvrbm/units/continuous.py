@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
+from mvrbm.kernels.density import ENDS, HEAD, densities
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 from mvrbm.units.question import Columns, Question
@@ -247,33 +248,23 @@ class ContinuousBlock(Block):
         out[np.isnan(numbers)] = 0
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        """Points and their probabilities on them, (questions, 2, points, people), in standard deviations."""
-        grids = []
-        for q in range(len(U)):
-            rows = np.flatnonzero(wanted[q])
-            x, p = self.density(q, P[:, rows], U, W, theta)
-            grids.append((rows, x, p))
-        n = max((len(x) for _, x, _ in grids), default=0)
-        out = np.zeros((len(U), 2, n, P.shape[1]))
-        out[:, 0] = np.nan
-        for q, (rows, x, p) in enumerate(grids):
-            out[q, 0][: len(x), rows], out[q, 1][: len(x), rows] = x, p
-            out[q, 0][len(x) :, rows] = x[-1] if len(x) else np.nan
-        return out
+        """Grids and the probabilities of their points, (questions, people, HEAD + points), in standard deviations.
+
+        The paper's is the mean-field Gaussian.
+        """
+        if self._mean_field:
+            return self.outlook_given(U[:, None] + W @ P, theta, wanted)
+        return self._densities(P, W, np.repeat(U[:, None], P.shape[1], axis=1), theta, wanted)
 
     def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        mean, sd = (part.astype(np.float64) for part in self._gaussian(z, theta))
-        low, high = mean - 8 * sd, mean + 8 * sd
-        n = 33
-        if self._cut:  # as far into the question where the mean is beyond a bound
-            low = np.maximum(np.minimum(low, self.high - 8 * sd), self.low)
-            high = np.minimum(np.maximum(high, self.low + 8 * sd), self.high)
-            n = 281
-        x = np.linspace(low, high, n, axis=1)
-        log_p = -(((x - mean[:, None]) / sd[:, None]) ** 2) / 2
-        p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-        p[:, [0, -1]] /= 2  # the trapezoid rule
-        return np.stack([x, p / p.sum(axis=1, keepdims=True)], axis=1)
+        return self._densities(np.zeros((0, z.shape[1])), np.zeros((len(z), 0)), z, theta, wanted)
+
+    def _densities(self, P: Array, W: Array, bias: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        none = np.full(len(bias), np.inf)
+        low, high = (self.low[:, 0], self.high[:, 0]) if self._cut else (-none, none)
+        P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
+        grids: Array = densities(P, W, bias, theta, low, high, wanted)
+        return grids
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
         grids = [self._grid(i, float(U[i]), W[i].astype(np.float64), -0.5 / float(theta[i])) for i in cells]
@@ -294,102 +285,36 @@ class ContinuousBlock(Block):
         log_step[[0, -1]] -= np.log(2.0)  # the trapezoid rule
         return x, log_step
 
-    def _moments_of(self, outlook: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation of each question, in standard deviations of the data."""
-        x, p = outlook[:, 0], outlook[:, 1]
-        mean = (x * p).sum(axis=1)
-        variance = ((x - mean[:, None]) ** 2 * p).sum(axis=1)
-        return mean, np.sqrt(variance)
-
     def certainty(self, outlook: Array, codes: Codes) -> Array:
-        sd: Array = self._moments_of(outlook)[1] * self.scale
+        sd: Array = outlook[..., 4] * self.scale
         return sd
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The mean, the standard deviation and quantiles."""
-        mean, sd = self._moments_of(outlook[q : q + 1])
-        x, below = outlook[q, 0], np.cumsum(outlook[q, 1], axis=0) - outlook[q, 1] / 2
-        people = range(x.shape[1])
-        rows = [[np.interp(share, below[:, b], x[:, b]) for b in people] for share in QUANTILES]
-        found = np.array([mean[0], sd[0], *rows]) * self.scale[q]
+        low, step, n, mean, sd = outlook[q, :, :HEAD].T
+        at = np.linspace(0, n - 1, 1 + 8 * int(n.min()))  # finer than the grid
+        p = np.exp(_log_density_at(outlook[q], at))
+        below = np.cumsum(p[1:] + p[:-1], axis=0, dtype=np.float64)
+        below = np.concatenate([np.zeros((1, len(n))), below / below[-1]])
+        people = range(len(n))
+        rows = [low + step * [np.interp(share, below[:, b], at[:, b]) for b in people] for share in QUANTILES]
+        found = np.array([mean, sd, *rows]) * self.scale[q]
         found[[0, *range(2, len(found))]] += self.location[q]
         question = self._own[q]
         within = np.clip(found[2:], question.least_number, question.most_number)
         return ["mean", "sd", *(f"{share:.0%}" for share in QUANTILES)], np.concatenate([found[:2], within])
 
     def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
-        """The log of the density of each number, in the person's own units: a parabola through three points."""
+        """The log of the density of each number, in the person's own units."""
         v = (numbers - self.location) / self.scale
         out = np.zeros(numbers.shape)
         for q in range(len(numbers)):
             rows = np.flatnonzero(~np.isnan(numbers[q]))
-            x, p = outlook[q, 0][:, rows], outlook[q, 1][:, rows].copy()
-            n = int((np.diff(x, axis=0) > 0).all(axis=1).sum()) + 1 if len(rows) else 3
-            p[[0, n - 1]] *= 2  # the ends of the trapezoid rule
-            step = (x[n - 1] - x[0]) / (n - 1)
-            at = np.clip(np.rint((v[q, rows] - x[0]) / step), 1, n - 2).astype(np.int64)
-            before, here, after = (np.log(np.maximum(p[at + d, np.arange(len(rows))], 1e-300)) for d in (-1, 0, 1))
-            d = (v[q, rows] - x[at, np.arange(len(rows))]) / step
-            log_p = here + d * (after - before) / 2 + d**2 * (after - 2 * here + before) / 2
-            out[q, rows] = log_p - np.log(step * self.scale[q, 0])
+            low, step = outlook[q, rows, :2].T
+            out[q, rows] = _log_density_at(outlook[q, rows], (v[q, rows] - low) / step) - np.log(
+                step * self.scale[q, 0]
+            )
         return out
-
-    def density(self, q: int, P: Array, U: Array, W: Array, theta: Array) -> tuple[Array, Array]:
-        """Points x and their probabilities, (points, people): the density of one question on a grid.
-
-        It is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. The grid
-        covers eight standard deviations of the mixture on both sides, in steps of at most half of sigma. Where a bound
-        cuts it, what is left may be a thin tail far from the mean: then the grid closes in on it first.
-        """
-        P, w, variance = P.astype(np.float64), W[q].astype(np.float64), -0.5 / float(theta[q])
-        mean, spread = self._moments(P, float(U[q]), w, variance)
-        low: Array = mean - 8 * spread
-        high: Array = mean + 8 * spread
-        least = 24
-        if self._cut and np.isfinite([self.low[q, 0], self.high[q, 0]]).any():
-            # from the bound to what is beyond the mean, or, if the mean is beyond the bound, as far into the question
-            low = np.maximum(np.minimum(low, self.high[q, 0] - 8 * spread), self.low[q, 0])
-            high = np.minimum(np.maximum(high, self.low[q, 0] + 8 * spread), self.high[q, 0])
-            for _ in range(2):  # each can shrink it by a factor of 32
-                low, high = self._closed_in(np.linspace(low, high, 33), P, float(U[q]), w, variance)
-            least = 280  # a cut end has a corner
-        width = float((high - low).max(initial=0.0))
-        n = int(np.clip(np.ceil(2 * width / np.sqrt(variance)), least, 600)) + 1
-        x = np.linspace(low, high, n)
-        log_p = self._log_density(x, P, float(U[q]), w, variance)
-        p = np.exp(log_p - log_p.max(axis=0))
-        p[[0, -1]] /= 2  # the trapezoid rule
-        return x, p / p.sum(axis=0)
-
-    def _log_density(self, x: Array, P: Array, U: float, w: Array, variance: float) -> Array:
-        """The log of the density at some points, up to its integral; the paper's is the mean-field Gaussian."""
-        if self._mean_field:
-            return -((x - variance * (U + w @ P)) ** 2) / (2 * variance)
-        log_p = -(x**2) / (2 * variance) + U * x
-        for k in range(len(w)):
-            log_p += np.log1p(P[k] * np.expm1(np.minimum(w[k] * x, 600.0)))
-        return log_p
-
-    def _closed_in(self, x: Array, P: Array, U: float, w: Array, variance: float) -> tuple[Array, Array]:
-        """The ends of the part of a grid, (points, people), in which the density is not as good as 0."""
-        log_p = self._log_density(x, P, U, w, variance)
-        there = log_p > log_p.max(axis=0) - 25
-        first = np.maximum(there.argmax(axis=0) - 1, 0)
-        last = np.minimum(len(x) - there[::-1].argmax(axis=0), len(x) - 1)
-        people = np.arange(x.shape[1])
-        return x[first, people], x[last, people]
-
-    def _moments(self, P: Array, U: float, w: Array, variance: float) -> tuple[Array, Array]:
-        """Roughly where the mixture lies and how wide it is: hidden units tilted by the answer they expect."""
-        mean = np.zeros(P.shape[1])
-        tilted = P
-        odds = special.logit(np.clip(P, 1e-12, 1 - 1e-12))
-        for _ in range(4):  # an answer raises the units that raise it
-            mean = variance * (U + w @ tilted)
-            tilted = special.expit(odds + w[:, None] * np.clip(mean, -30.0, 30.0))
-        spread = variance**2 * (w**2 @ (tilted * (1 - tilted)))
-        # units that hang together widen it more than if each stood for itself
-        return mean, np.sqrt(variance + spread) + 0.25 * variance * np.abs(w).sum()
 
     def log_unit(self, numbers: Array) -> NDArray[np.float64]:
         result: NDArray[np.float64] = -(np.log(self.scale) * ~np.isnan(numbers)).sum(axis=0)
@@ -397,7 +322,7 @@ class ContinuousBlock(Block):
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The mean, rounded and kept within the bounds if the question says so."""
-        self._answer(self._moments_of(outlook)[0], numbers)
+        self._answer(outlook[..., 3], numbers)
 
     def _answer(self, mean: Array, numbers: Array) -> None:
         numbers[:] = mean * self.scale + self.location
@@ -421,6 +346,22 @@ class ContinuousBlock(Block):
     def error(parts: NDArray[np.float64]) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(parts[0] / parts[1]))
+
+
+def _log_density_at(grids: Array, at: Array) -> Array:
+    """The log of the density of each person, in steps of the grid, at places on it: a parabola through three points."""
+    last = grids[:, 2].astype(np.int64) - 1
+    nearest = np.clip(np.rint(at), 1, last - 1).astype(np.int64)
+
+    def log_p(place: Index) -> Array:
+        weight = ENDS[np.minimum(np.minimum(place, last - place), len(ENDS) - 1)]
+        found: Array = np.log(np.maximum(grids[np.arange(len(grids)), HEAD + place] / weight, 1e-300))
+        return found
+
+    before, here, after = log_p(nearest - 1), log_p(nearest), log_p(nearest + 1)
+    d = at - nearest
+    result: Array = here + d * (after - before) / 2 + d**2 * (after - 2 * here + before) / 2
+    return result
 
 
 def squares_and_answered(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from mvrbm.kernels import hidden, indicators
-from mvrbm.kernels.outlook import exp_minus_one, tilt
+from mvrbm.kernels.outlook import tilt
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
@@ -58,10 +58,9 @@ class IndicatorBlock(Block):
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
         """The log-odds of each 1."""
-        out = np.empty((self.n_codes, P.shape[1]))
-        E = exp_minus_one(np.ascontiguousarray(W))
-        tilt(np.ascontiguousarray(P.T), E, np.arange(self.n_codes), wanted, out)
-        out += U.astype(np.float64)[:, None]
+        out = np.empty((self.n_codes, P.shape[1]), P.dtype)
+        one = np.ones(self.n_codes, np.int64)
+        tilt(P, np.ascontiguousarray(W), np.ascontiguousarray(U), np.arange(self.n_codes), one, wanted, out)
         return out
 
     def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:

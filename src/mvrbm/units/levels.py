@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from mvrbm.kernels import levels
-from mvrbm.kernels.outlook import exp_minus_one, tilt
+from mvrbm.kernels.outlook import tilt
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
@@ -147,12 +147,11 @@ class LevelBlock(Block):
         return self.softmax(self._logits(z, theta))
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        """The logit of each level."""
-        weights = self._logits(W, np.zeros_like(theta)) if self.A is not None else W
-        out = np.empty((self.n_levels, P.shape[1]))
-        unit = np.repeat(np.arange(len(self.size)), self.size)
-        tilt(np.ascontiguousarray(P.T), exp_minus_one(np.ascontiguousarray(weights)), unit, wanted, out)
-        out += self._logits(np.ascontiguousarray(U, np.float64)[:, None], theta.astype(np.float64))
+        """The logit of each level; where its unit is not wanted, that of the machine without hidden units."""
+        weights = self._logits(np.ascontiguousarray(W), np.zeros_like(theta))
+        bias = self._logits(np.ascontiguousarray(U)[:, None], theta)[:, 0]
+        out = np.empty((self.n_levels, P.shape[1]), P.dtype)
+        tilt(P, weights, bias, self.level_start, self.size, wanted, out)
         return out
 
     def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
@@ -187,8 +186,7 @@ class LevelBlock(Block):
 
     def most_probable(self, p: Array, codes: Codes) -> None:
         """Write the level of each unit with the largest p."""
-        for q, (s, m) in enumerate(zip(self.level_start, self.size, strict=True)):
-            codes[q] = p[s : s + m].argmax(axis=0)
+        levels.mode(p, self.level_start, self.size, codes)
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
         p = self.probabilities(z, theta)

@@ -28,7 +28,7 @@ from mvrbm.cells import (
     split,
     to_numbers,
 )
-from mvrbm.kernels.orders import draw_orders, n_draws
+from mvrbm.kernels.orders import by_scores, draw_orders, n_draws
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Scored
@@ -327,14 +327,10 @@ class RankingBlock(LevelBlock):
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The order of the sums of pairwise probabilities (paper section 3.2); it has no ties."""
-        p = self.softmax(outlook).reshape(-1, 3, outlook.shape[1])
-        p = np.where((codes >= 0)[:, None], np.arange(3)[:, None] == codes[:, None], p)  # pairs that are known
-        for pairs, first, M in zip(self.pairs, self.pair_start, (q.n_values for q in self.questions), strict=True):
-            score = np.zeros((M, outlook.shape[1]))
-            for (left, right), (won, tied, lost) in zip(pairs, p[first : first + len(pairs)], strict=True):
-                score[left] += won + tied / 2
-                score[right] += lost + tied / 2
-            codes[first : first + len(pairs)] = np.where(score[pairs[:, 0]] >= score[pairs[:, 1]], 0, 2)
+        p = self.softmax(outlook)
+        for pairs, first, question in zip(self.pairs, self.pair_start, self.questions, strict=True):
+            last, score = first + len(pairs), np.empty((question.n_values, outlook.shape[1]))
+            by_scores(p[3 * first : 3 * last], pairs, score, codes[first:last])
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
