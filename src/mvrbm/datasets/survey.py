@@ -1,4 +1,4 @@
-"""Made-up surveys to try things on."""
+"""A small made-up survey of all six kinds of questions."""
 
 from __future__ import annotations
 
