@@ -6,7 +6,7 @@ import pytest
 from mvrbm.answers import Answers
 from mvrbm.likelihood import exact_log_z
 from mvrbm.training.engine import TreeSum, Workers
-from mvrbm.training.objectives import CD, PCD, Batch, add_statistics
+from mvrbm.training.objectives import CD, PCD, Batch, Masked, add_statistics
 from mvrbm.visible import Chunk
 from oracle import CASES, Oracle, machine, random_answers
 
@@ -142,6 +142,42 @@ def test_blanks_as_hidden():
     answers = alone.answers().take(np.flatnonzero(same))
     found, error = repeated(rbm, CD(5, 1, "hidden", n_fill), answers, n_rows=4000)
     assert_within_noise(found, error, expected)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_masked_objective(case):
+    """The derivative of the log-probability of the hidden answers given the posterior of those kept."""
+    rbm = machine(case)
+    batch = Batch(random_answers(rbm.visible.questions, 8, 2, missing=0.2), np.arange(8), np.linspace(0.1, 1, 8), 3)
+    objective = Masked(7, (0.2, 0.8))
+    pieces = batch.pieces(4)
+
+    def value():
+        total = 0.0
+        for piece in pieces:
+            kept, hidden = objective.split(rbm, piece)
+            total += piece.weights @ rbm.log_prob_given(hidden, rbm.posterior(kept)).sum(axis=0)
+        return total
+
+    found = rbm.parameters.like(gradient(rbm, objective, batch))
+    found.joint[-1, -1] = 0
+    np.testing.assert_allclose(found.vector, differences(rbm, value), rtol=1e-6, atol=1e-6)
+
+
+def test_masks_follow_from_seed_step_and_row():
+    """Whoever else is in the piece; each answer is kept or hidden, and another step hides others."""
+    rbm = machine("mixture")
+    answers = random_answers(rbm.visible.questions, 400, 2, missing=0.3)
+    every = np.arange(400)
+    objective = Masked(7, (0.25, 0.25))
+    kept, hidden = objective.split(rbm, Batch(answers, every, np.ones(400), 5))
+    _, alone = objective.split(rbm, Batch(answers, every[[17, 300]], np.ones(2), 5))
+    np.testing.assert_array_equal(alone.codes, hidden.codes[:, [17, 300]])
+    whole, parts = (rbm.visible.answered(chunk) for chunk in (load(rbm, answers), hidden))
+    np.testing.assert_array_equal(rbm.visible.answered(kept) ^ parts, whole)
+    assert parts.sum() / whole.sum() == pytest.approx(0.25, abs=0.04)
+    _, later = objective.split(rbm, Batch(answers, every, np.ones(400), 6))
+    assert (rbm.visible.answered(later) != parts).any()
 
 
 def test_persistent_chains_on_average():

@@ -366,3 +366,23 @@ def test_how_is_one_of_three():
     rbm = machine("binary")
     with pytest.raises(ValueError, match="how must be one of 'exact', 'mean-field', 'iterated', not 'magic'"):
         inference.chances(rbm, people(rbm), 0, how="magic")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in ("non-empty", "paper")])
+def test_a_mean_field_outlook_is_the_conditional_given_the_posterior(case):
+    """What is asked about, one code or number a question, has log P(v | h) with h at the posterior of the others."""
+    rbm = machine(case)
+    rbm.mean_field = True
+    answers = people(rbm)
+    chunk = rbm.visible.load(answers, np.arange(answers.n_rows), rbm.dtype)
+    for question, outlook in inference.each_question(rbm, chunk, range(rbm.visible.n_questions)):
+        mine = rbm.visible.question_order == question
+        rest = rbm.visible.keep_only(chunk, ~mine[:, None])
+        own = rbm.visible.keep_only(chunk, mine[:, None])
+        expected = rbm.log_prob_given(own, rbm.posterior(rest))[mine][0]
+        found = 0.0
+        for part, its in zip(rbm.visible.parts, outlook, strict=True):
+            log_p = part.block.log_prob(its, own.codes[part.codes], own.numbers[part.numbers])
+            scale = getattr(part.block, "scale", np.ones((len(log_p), 1)))  # a density in the person's own units
+            found = found + np.where(log_p != 0, log_p + np.log(scale), 0.0).sum(axis=0)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=2e-4)

@@ -100,7 +100,8 @@ def test_hidden_answers_are_whole_questions_and_gone_from_the_training_table(sur
 def test_the_best_epoch_is_kept(survey):
     answers, questions = survey
     rbm = start(answers, questions, n_hidden=40)
-    history = train(rbm, answers, Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50))
+    settings = Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50, objective="cd")
+    history = train(rbm, answers, settings)
     losses = [epoch["loss"] for epoch in history.epochs]
     assert history.stopped == "early_stopping"
     assert np.argmin(losses) < len(losses) - 1
@@ -189,7 +190,8 @@ def test_l2_shrinks_the_weights_and_leaves_the_biases(survey):
     sizes = []
     for l2 in (0.0, 0.5):
         rbm = start(answers, questions)
-        train(rbm, answers, Settings(max_epochs=20, l2=l2, early_stopping=False, optimiser="sgd", learning_rate=0.2))
+        plain = {"early_stopping": False, "optimiser": "sgd", "objective": "cd"}
+        train(rbm, answers, Settings(max_epochs=20, l2=l2, learning_rate=0.2, **plain))
         sizes.append((np.square(rbm.parameters.W).mean(), np.square(rbm.parameters.U).mean()))
     assert sizes[1][0] < 0.1 * sizes[0][0]
     assert sizes[1][1] > 0.5 * sizes[0][1]
@@ -254,6 +256,7 @@ def test_a_heavy_row_moves_the_machine_further_than_a_light_one(survey):
         ("schedule", "linear"),
         ("schedule", "cosine"),
         ("l2", 0.1),
+        ("objective", "cd"),
         ("batch_size", 100),
         ("seed", 1),
         ("early_stopping", True),
@@ -262,9 +265,10 @@ def test_a_heavy_row_moves_the_machine_further_than_a_light_one(survey):
 def test_every_setting_makes_a_difference(survey, setting, value):
     answers, questions = survey
     vectors = []
+    chains = {"objective": "cd"} if setting in ("gibbs_steps", "missing") else {}
     for more in ({}, {setting: value}):
         rbm = start(answers, questions, n_hidden=8)
-        train(rbm, answers, Settings(**{"max_epochs": 3, "early_stopping": False, **more}))
+        train(rbm, answers, Settings(**{"max_epochs": 3, "early_stopping": False, **chains, **more}))
         vectors.append(rbm.parameters.vector)
     assert (vectors[0] != vectors[1]).mean() > 0.9
 

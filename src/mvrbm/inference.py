@@ -16,7 +16,7 @@ from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.training.workspace import Workspace
 from mvrbm.units.block import Array, Index
-from mvrbm.visible import Chunk, Visible, Wanted
+from mvrbm.visible import Chunk, Visible
 
 
 def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Array:
@@ -51,9 +51,9 @@ def complete(
 ) -> tuple[Answers, NDArray[np.float32]]:
     """Every blank answer given all that each person answered, and how sure it is, (rows, codes then numbers).
 
-    The distribution of each answer is exact (paper section 3.2): the hidden units are summed out in the machine of the
-    person's answers and that one. `questions` says, in the schema's order, which are asked for. How sure a code is
-    is its probability, a number its standard deviation; NaN where nothing was blank, or without `certain`.
+    The distribution of each answer is that of the machine of the person's answers and that one. `questions` says, in
+    the schema's order, which are asked for. How sure a code is is its probability, a number its standard deviation; NaN
+    where nothing was blank, or without `certain`.
     """
     visible = rbm.visible
     out = Answers(answers.codes.copy(), answers.numbers.copy())
@@ -68,7 +68,7 @@ def complete(
         chunk = visible.load(answers, rows, rbm.dtype)
         wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
         work = Workspace.of(rbm, len(rows))
-        outlook = _outlook(rbm, rbm.posterior(chunk, work.X, work.H), wanted, "exact")
+        outlook = rbm.outlook(rbm.posterior(chunk, work.X, work.H)[:-1], wanted)
         settled = visible.settle(outlook, chunk)
         visible.store(settled, out, rows, wanted)
         if certain:
@@ -111,13 +111,13 @@ def draw(
     return out
 
 
-def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None, how: str = "exact") -> None:
+def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept."""
     visible, rows = rbm.visible, hidden.rows
     kept = visible.load(hidden.kept, rows, rbm.dtype)
     truth = visible.load(hidden.hidden, rows, rbm.dtype)
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
-    outlook = _outlook(rbm, rbm.posterior(kept), wanted, how)
+    outlook = rbm.outlook(rbm.posterior(kept)[:-1], wanted)
     for part, own in zip(visible.parts, outlook, strict=True):
         part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
 
@@ -127,14 +127,15 @@ _MOST_ROUNDS = 50
 
 
 def each_question(
-    rbm: RBM, chunk: Chunk, questions: Iterable[int], how: str = "exact"
+    rbm: RBM, chunk: Chunk, questions: Iterable[int], how: str | None = None
 ) -> Iterator[tuple[int, list[Array]]]:
     """The outlook of each question (by its place in the schema) given the answers to all others.
 
     The hidden units are summed out ("exact"), or taken at their posterior given the others ("mean-field"), or at what
-    they and the answer come to when each is taken at its mean given the other ("iterated", the paper's appendix).
+    they and the answer come to when each is taken at its mean given the other ("iterated", the paper's appendix); None
+    is how the machine learnt to predict.
     """
-    if how not in HOW:
+    if how is not None and how not in HOW:
         raise ValueError(f"how must be one of {', '.join(map(repr, HOW))}, not {how!r}")
     visible = rbm.visible
     X = rbm.features(chunk)
@@ -157,18 +158,11 @@ def each_question(
             hidden.sigmoid(H[:-1])
             if np.abs(H - before).max() < 1e-6:
                 break
-        yield question, _outlook(rbm, H, (codes, numbers), how)
-
-
-def _outlook(rbm: RBM, H: Array, wanted: Wanted, how: str) -> list[Array]:
-    """The outlook of every wanted answer given what H, the posterior over a row of ones, is of."""
-    if how == "exact":
-        return rbm.visible.outlook(H[:-1], rbm.parameters.U, rbm.parameters.W, rbm.theta, wanted)
-    return rbm.visible.outlook_given(rbm.visible_inputs(H), rbm.theta, wanted)
+        yield question, rbm.outlook(H[:-1], (codes, numbers), None if how is None else how != "exact")
 
 
 def predict(
-    rbm: RBM, answers: Answers, questions: list[int], n_threads: int | None = None, how: str = "exact"
+    rbm: RBM, answers: Answers, questions: list[int], n_threads: int | None = None, how: str | None = None
 ) -> Answers:
     """The answer to each question given the answers to all others; other questions stay as they are."""
     visible = rbm.visible
@@ -189,7 +183,7 @@ def predict(
 
 
 def chances(
-    rbm: RBM, answers: Answers, question: int, n_threads: int | None = None, how: str = "exact"
+    rbm: RBM, answers: Answers, question: int, n_threads: int | None = None, how: str | None = None
 ) -> tuple[list[object], NDArray[np.float64]]:
     """What a question may be answered, and the probability of each given the other answers, (rows, answers)."""
     part, at = _part_of(rbm.visible, question)
@@ -213,7 +207,7 @@ def log_scores(
     n_threads: int | None = None,
     questions: list[int] | None = None,
     others: Answers | None = None,
-    how: str = "exact",
+    how: str | None = None,
 ) -> NDArray[np.float64]:
     """The mean log P(answer | all others) of each person's answers; NaN for who answered nothing.
 

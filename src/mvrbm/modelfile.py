@@ -47,7 +47,7 @@ def save(model: Saveable, path: str | os.PathLike[str]) -> None:
         "schema": _schema_told(model.schema_),
         "history": asdict(model.history_),
         "fitted": {name: getattr(model, name) for name in model.kept if hasattr(model, name)},
-        "machine": {"paper": model.rbm_.visible.paper},
+        "machine": {"paper": model.rbm_.visible.paper, "mean_field": model.rbm_.mean_field},
     }
     write_arrays(path, data, model.rbm_.state())
 
@@ -84,6 +84,7 @@ def _rebuilt(data: dict[str, Any], stored: Stored, estimators: Mapping[str, type
         raise FileError(f"its schema does not tell the values of question {unknown[0]!r}")
     machine = _part(data, "machine", dict)
     rbm = RBM.restored(list(schema), stored, paper=_part(machine, "paper", bool))
+    rbm.mean_field = _part(machine, "mean_field", bool)
     if model.n_hidden != rbm.n_hidden:
         raise FileError(f"its parameters say {model.n_hidden!r} hidden units and its arrays {rbm.n_hidden}")
     for attribute, value in _part(data, "fitted", dict).items():

@@ -16,7 +16,7 @@ from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
 from mvrbm.units.block import Array
 from mvrbm.units.question import Question
-from mvrbm.visible import Chunk, Visible, fill_blanks, keep_blanks
+from mvrbm.visible import Chunk, Visible, Wanted, fill_blanks, keep_blanks
 
 
 class Parameters:
@@ -50,6 +50,9 @@ def with_ones(rows: int, columns: int, dtype: DTypeLike) -> Array:
 
 class RBM:
     """A visible layer, binary hidden units, and the parameters between them."""
+
+    mean_field = False
+    """Whether an answer is predicted with the hidden units at their posterior means, and not summed out."""
 
     def __init__(self, visible: Visible, parameters: Parameters) -> None:
         self.visible, self.parameters = visible, parameters
@@ -173,6 +176,17 @@ class RBM:
             chunk = self.visible.sample(self.visible_inputs(H), self.theta, stream)
             chunk = keep_blanks(chunk, like) if given is None else fill_blanks(given, chunk)
         return chunk
+
+    def outlook(self, P: Array, wanted: Wanted, mean_field: bool | None = None) -> list[Array]:
+        """What every wanted answer may be, by block of the layer; P is P(h = 1 | other answers), (hidden, people).
+
+        The hidden units are summed out in the machine of the other answers and that one (paper section 3.2) or, with
+        `mean_field` (None: if that is how the machine learnt to predict), held at P.
+        """
+        W, U = self.parameters.W, self.parameters.U[:, None]
+        if self.mean_field if mean_field is None else mean_field:
+            P, U, W = P[:0], U + W @ P, W[:, :0]
+        return self.visible.outlook(P, U, W, self.theta, wanted)
 
     def log_prob_given(self, chunk: Chunk, H: Array) -> Array:
         """log P(answer | h) of each question (paper Eq. 4), (questions, people)."""

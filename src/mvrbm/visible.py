@@ -246,7 +246,10 @@ class Visible:
         return chunk
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: Wanted) -> list[Array]:
-        """What every wanted answer may be given others, by block; P is P(h = 1 | the others), (hidden, people)."""
+        """What every wanted answer may be given others, by block; P is P(h = 1 | the others), (hidden, people).
+
+        U are the biases, (features, people) or (features, 1).
+        """
         codes, numbers = wanted
         return [
             p.block.outlook(
@@ -255,16 +258,6 @@ class Visible:
                 W[p.features],
                 theta[p.base],
                 codes[p.codes] if p.block.n_codes else numbers[p.numbers],
-            )
-            for p in self.parts
-        ]
-
-    def outlook_given(self, z: Array, theta: Array, wanted: Wanted) -> list[Array]:
-        """What every wanted answer may be given the inputs z, by block."""
-        codes, numbers = wanted
-        return [
-            p.block.outlook_given(
-                z[p.features], theta[p.base], codes[p.codes] if p.block.n_codes else numbers[p.numbers]
             )
             for p in self.parts
         ]

@@ -38,7 +38,7 @@ RECIPES = {
     ),
 }
 _CHOICES = {
-    "objective": ("cd", "pcd"),
+    "objective": ("masked", "cd", "pcd"),
     "missing": ("ignore", "hidden"),
     "optimiser": ("adam", "sgd"),
     "schedule": ("constant", "linear", "cosine"),
@@ -145,13 +145,17 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         """The machine that a table starts with."""
         questions = list(schema)
         visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
-        return RBM.start(visible, int(self.n_hidden), settings.seed)
+        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
+        rbm.mean_field = settings.objective == "masked"  # as it learns to predict
+        return rbm
 
     @staticmethod
     def _hide(answers: Answers, rbm: RBM, settings: Settings, weights: NDArray[np.float64] | None) -> HiddenAnswers:
         return hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
 
-    def _predicted(self, table: Table, answers: Answers, names: Sequence[str], whole: bool, how: str) -> Any:
+    def _predicted(
+        self, table: Table, answers: Answers, names: Sequence[str], whole: bool, how: str | None = None
+    ) -> Any:
         """The best answers to some questions: one column as an array, several, and the `whole` table, as tables."""
         places = [self.schema_.names.index(name) for name in names]
         columns = encoding.decode(inference.predict(self.rbm_, answers, places, self.n_threads, how), self.schema_)
@@ -160,7 +164,9 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         own = {column: columns[column] for name in names for column in self.schema_[name].columns}
         return next(iter(own.values())) if len(own) == 1 else table.only(own)
 
-    def _probabilities(self, table: Table, answers: Answers, names: Sequence[str], named: bool, how: str) -> Any:
+    def _probabilities(
+        self, table: Table, answers: Answers, names: Sequence[str], named: bool, how: str | None = None
+    ) -> Any:
         """The probabilities of the answers to some questions side by side; each column `named` "question: answer"."""
         columns: dict[str, Any] = {}
         for question in names:

@@ -36,7 +36,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     recipe
         "default" or "paper".
     objective
-        "cd" (contrastive divergence, the default) or "pcd" (with persistent chains).
+        "masked" (the default: random parts of each row are hidden, and learnt to be told from the rest), "cd"
+        (contrastive divergence) or "pcd" (with persistent chains).
     gibbs_steps
         Sweeps of a chain in each step: 1.
     missing
@@ -204,7 +205,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         blanks.leave_unasked(self.schema_, answers, drawn)
         return pd.DataFrame(encoding.decode(drawn, self.schema_)).infer_objects()
 
-    def predict(self, X: Any, question: str | None = None, how: str = "exact") -> Any:
+    def predict(self, X: Any, question: str | None = None, how: str | None = None) -> Any:
         """The best answer to a question (None: to every one) given whatever else each row answers.
 
         One column comes as an array, several (and every question) as a table; the row's own answer to a question
@@ -214,7 +215,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         names = self.schema_.names if question is None else self._named([question], self.schema_)
         return self._predicted(table, answers, names, whole=question is None, how=how)
 
-    def predict_proba(self, X: Any, question: str | None = None, how: str = "exact") -> Any:
+    def predict_proba(self, X: Any, question: str | None = None, how: str | None = None) -> Any:
         """The probability of each answer to a question given whatever else each row answers, as a table.
 
         A column for each value; for each option of a choose-any question; for each two items of a ranking, that the one
@@ -223,7 +224,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
         `how` the hidden units are dealt with: "exact" sums over them (paper section 3.2); "mean-field" takes them at
         their posterior given the other answers; "iterated" lets them and the answer settle on each other (paper,
-        appendix).
+        appendix). Left out, it is what fits the objective: "mean-field" for "masked", "exact" for the others.
         """
         table, answers = self._read(X)
         names = self.schema_.names if question is None else self._named([question], self.schema_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,12 +61,9 @@ class Predictor(Machine):
                 f'solver="lbfgs" needs an objective that has a value, and that of method={self.method!r} has none; use '
                 'the method "discriminative", "finetune" or "features", or solver="minibatch"'
             )
-        return super()._settings()
-
-    @property
-    def _how(self) -> str:
-        """How the hidden units are dealt with in prediction: as in training."""
-        return "mean-field" if self.method == "features" else "exact"
+        settings = super()._settings()
+        # of the methods that name log P, only chains follow it
+        return replace(settings, objective="cd") if self.method == "hybrid" and self.objective is None else settings
 
     def _learn(
         self,
@@ -95,7 +93,8 @@ class Predictor(Machine):
                 self._progress,
                 saved and saved.beside(self.method),
             )
-            inference.tune(rbm, hidden, weights, self._how)
+            rbm.mean_field = self.method == "features"  # as it learnt to predict
+            inference.tune(rbm, hidden, weights)
         self.schema_, self.rbm_, self.history_, self.targets_ = schema, rbm, history, targets
 
     def _task(self, schema: Schema, targets: list[str]) -> Task:
@@ -209,7 +208,7 @@ class MVRBMPredictor(Predictor):
     def predict(self, X: Any) -> Any:
         """The best answer to the target given the other answers; one column comes as an array, several as a table."""
         table, answers = self._inputs(X)
-        return self._predicted(table, answers, self.targets_, whole=False, how=self._how)
+        return self._predicted(table, answers, self.targets_, whole=False)
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each answer to the target given the other answers, as a table.
@@ -217,7 +216,7 @@ class MVRBMPredictor(Predictor):
         Its columns are those of `MVRBM.predict_proba`; with several targets each is named "question: answer".
         """
         table, answers = self._inputs(X)
-        return self._probabilities(table, answers, self.targets_, named=len(self.targets_) > 1, how=self._how)
+        return self._probabilities(table, answers, self.targets_, named=len(self.targets_) > 1)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean log-probability of the answers to the target given the others, by their weight.
@@ -227,7 +226,7 @@ class MVRBMPredictor(Predictor):
         table, answers = self._read(X)
         places = [self.schema_.names.index(name) for name in self.targets_]
         _, inputs = self._inputs(X)
-        scores = inference.log_scores(self.rbm_, answers, self.n_threads, places, inputs, self._how)
+        scores = inference.log_scores(self.rbm_, answers, self.n_threads, places, inputs)
         return self._mean_score(scores, table, sample_weight)
 
 
@@ -264,7 +263,7 @@ class _OfXAndY(Predictor):
     def _found(self, X: Any) -> NDArray[Any]:
         """The code or number predicted for each row."""
         _, answers = self._inputs(X)
-        found = inference.predict(self.rbm_, answers, [len(self.schema_) - 1], self.n_threads, self._how)
+        found = inference.predict(self.rbm_, answers, [len(self.schema_) - 1], self.n_threads)
         return (found.codes if self.schema_[self.targets_[0]].n_codes else found.numbers)[:, -1]
 
     def _target(self, y: Any) -> NDArray[Any]:
@@ -324,7 +323,7 @@ class MVRBMClassifier(ClassifierMixin, _OfXAndY):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, (rows, classes), in the order of `classes_`."""
         _, answers = self._inputs(X)
-        return inference.chances(self.rbm_, answers, len(self.schema_) - 1, self.n_threads, self._how)[1]
+        return inference.chances(self.rbm_, answers, len(self.schema_) - 1, self.n_threads)[1]
 
 
 class MVRBMRegressor(RegressorMixin, _OfXAndY):  # type: ignore[misc]

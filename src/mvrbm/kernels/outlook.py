@@ -85,3 +85,13 @@ def add_posteriors(P: Any, E: Any, share: Any, levels: Any, people: Any) -> None
                 q = s * (p[k] * (one + row[k]) / (one + p[k] * row[k]))
                 total[k] += q
                 own[k] += q
+
+
+def tilted(P: Any, W: Any, bias: Any, start: Any, size: Any, wanted: Any) -> Any:
+    """The bias, of each level and person or in one column of all, and what `tilt` adds where it is wanted."""
+    if not len(P):
+        return np.array(np.broadcast_to(bias, (len(W), P.shape[1])))
+    out = np.empty((len(W), P.shape[1]), P.dtype)
+    of_all = np.ascontiguousarray(bias[:, 0]) if bias.shape[1] == 1 else np.zeros(len(W), P.dtype)
+    tilt(P, np.ascontiguousarray(W), of_all, start, size, wanted, out)
+    return out if bias.shape[1] == 1 else out + bias

@@ -125,6 +125,52 @@ class CD(Objective):
         keep_blanks(fantasy, chunk)
 
 
+class Masked(Objective):
+    """Hide a random part of each row's answers, and raise the mean-field log-probability of what was hidden.
+
+    The share that is hidden is drawn anew for each row and step. With h at the posterior mean of the answers kept, the
+    derivative by the inputs z = U + W h is x - E[x | z] at the answers hidden, and goes on through h to those kept.
+    """
+
+    def __init__(self, seed: int, shares: tuple[float, float] = (0.1, 0.5)) -> None:
+        """Take the least and the largest share of a row's answers to hide."""
+        super().__init__(seed)
+        self.shares = shares
+
+    def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
+        def job(piece: Batch) -> Job:
+            return lambda vector: self._gradient(rbm, piece, vector)
+
+        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
+
+    def split(self, rbm: RBM, piece: Batch) -> tuple[Chunk, Chunk]:
+        """The answers of a piece that are kept, and those that are hidden: whole questions."""
+        visible = rbm.visible
+        chunk = visible.load(piece.answers, piece.rows, rbm.dtype)
+        u = Stream(self.seed, piece.step, piece.rows).uniform(visible.n_questions + 1)
+        least, most = self.shares
+        hide = u[1:] < least + (most - least) * u[0]
+        return visible.keep_only(chunk, ~hide), visible.keep_only(chunk, hide)
+
+    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+        out = rbm.parameters.like(vector)
+        work = Workspace.of(rbm, len(piece.rows))
+        kept, hidden = self.split(rbm, piece)
+        H = rbm.posterior(kept, work.X, work.H)
+        mean, base_mean = rbm.visible.mean(rbm.visible_inputs(H, work.z), rbm.theta, hidden)
+        error = rbm.visible.features(hidden, work.z)
+        out.base[:] = rbm.theta_slope * ((rbm.visible.base_statistics(hidden, error) - base_mean) @ piece.weights)
+        error -= mean
+        error *= piece.weights.astype(rbm.dtype)
+        back = np.matmul(rbm.parameters.W.T, error, out=work.h[:-1])
+        back *= H[:-1] * (1 - H[:-1])
+        np.matmul(work.X, back.T, out=out.joint[:, :-1])
+        np.matmul(error, H.T, out=work.product[:-1])
+        out.joint[:-1, :-1] += work.product[:-1, :-1]
+        out.joint[:-1, -1] = work.product[:-1, -1]
+        return vector
+
+
 class PCD(Objective):
     """Persistent contrastive divergence: the data against chains that go on from step to step (Tieleman, 2008).
 

@@ -17,7 +17,7 @@ from mvrbm.rbm import RBM
 from mvrbm.summary import relative
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
-from mvrbm.training.objectives import CD, PCD, Batch, Objective
+from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
@@ -36,7 +36,7 @@ class DivergenceError(RuntimeError):
 class Settings:
     """How to train; the estimator documents each for its users."""
 
-    objective: str = "cd"
+    objective: str = "masked"
     gibbs_steps: int = 1
     missing: str = "ignore"
     n_chains: int = 256
@@ -57,6 +57,8 @@ class Settings:
         """The objective that the settings name."""
         if self.objective == "pcd":
             return PCD(self.seed, self.gibbs_steps, self.n_chains)
+        if self.objective == "masked":
+            return Masked(self.seed)
         return CD(self.seed, self.gibbs_steps, self.missing)
 
     def make_optimiser(self, size: int, dtype: np.dtype[np.floating]) -> Optimiser:

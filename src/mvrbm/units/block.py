@@ -142,13 +142,10 @@ class Block(ABC):
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
         """What the answers may be given others, the hidden units summed out (paper section 3.2); in the block's terms.
 
-        P is P(h = 1 | other answers), (hidden, people); `wanted` says whether each code or number of each person is
-        asked for.
+        P is P(h = 1 | other answers), (hidden, people); U are the biases, of each person or, in one column, of all;
+        `wanted` says whether each code or number of each person is asked for. Without hidden units it is the
+        mean-field distribution of the inputs U.
         """
-
-    @abstractmethod
-    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        """What the answers may be given the inputs z, in the terms of `outlook`."""
 
     @abstractmethod
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:

@@ -253,15 +253,10 @@ class ContinuousBlock(Block):
         The paper's is the mean-field Gaussian.
         """
         if self._mean_field:
-            return self.outlook_given(U[:, None] + W @ P, theta, wanted)
-        return self._densities(P, W, np.repeat(U[:, None], P.shape[1], axis=1), theta, wanted)
-
-    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        return self._densities(np.zeros((0, z.shape[1])), np.zeros((len(z), 0)), z, theta, wanted)
-
-    def _densities(self, P: Array, W: Array, bias: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        none = np.full(len(bias), np.inf)
+            P, U, W = P[:0], U + W @ P, W[:, :0]
+        none = np.full(len(U), np.inf)
         low, high = (self.low[:, 0], self.high[:, 0]) if self._cut else (-none, none)
+        bias = np.broadcast_to(U, (len(U), P.shape[1]))
         P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
         grids: Array = densities(P, W, bias, theta, low, high, wanted)
         return grids

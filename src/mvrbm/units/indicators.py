@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from mvrbm.kernels import hidden, indicators
-from mvrbm.kernels.outlook import tilt
+from mvrbm.kernels.outlook import tilted
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
@@ -58,13 +58,8 @@ class IndicatorBlock(Block):
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
         """The log-odds of each 1."""
-        out = np.empty((self.n_codes, P.shape[1]), P.dtype)
-        one = np.ones(self.n_codes, np.int64)
-        tilt(P, np.ascontiguousarray(W), np.ascontiguousarray(U), np.arange(self.n_codes), one, wanted, out)
-        return out
-
-    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        return z.astype(np.float64)
+        odds: Array = tilted(P, W, U, np.arange(self.n_codes), np.ones(self.n_codes, np.int64), wanted)
+        return odds
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
         n = 2 * len(cells)

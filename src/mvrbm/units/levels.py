@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from mvrbm.kernels import levels
-from mvrbm.kernels.outlook import tilt
+from mvrbm.kernels.outlook import tilted
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 
@@ -148,14 +148,9 @@ class LevelBlock(Block):
 
     def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
         """The logit of each level; where its unit is not wanted, that of the machine without hidden units."""
-        weights = self._logits(np.ascontiguousarray(W), np.zeros_like(theta))
-        bias = self._logits(np.ascontiguousarray(U)[:, None], theta)[:, 0]
-        out = np.empty((self.n_levels, P.shape[1]), P.dtype)
-        tilt(P, weights, bias, self.level_start, self.size, wanted, out)
-        return out
-
-    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
-        return self._logits(z, theta).astype(np.float64)
+        weights, bias = self._logits(np.ascontiguousarray(W), np.zeros_like(theta)), self._logits(U, theta)
+        logits: Array = tilted(P, weights, bias, self.level_start, self.size, wanted)
+        return logits
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
         own = np.concatenate([np.arange(self.size[i]) + self.level_start[i] for i in cells])

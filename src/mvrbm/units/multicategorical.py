@@ -406,7 +406,11 @@ class NonEmptyBlock(MulticategoricalBlock):
         log_on = -np.logaddexp(0, -z.astype(np.float64))
         x[:] = np.exp(log_on - self._log_some(z)[self.owner]) * (codes >= 0)
 
-    def outlook_given(self, z: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+        """Given the hidden units, the rule makes each option more probable."""
+        z = super().outlook(P, U, W, theta, wanted)
+        if len(P):
+            return z
         p = np.empty(z.shape)
         self.mean(z, theta, np.zeros(z.shape, np.int16), z, p, z)
         result: Array = special.logit(np.minimum(p, 1 - 1e-12))
