@@ -50,6 +50,8 @@ def leave_unasked(
     schema: Schema, answers: Answers, filled: Answers, not_chosen: NDArray[np.bool_] | None = None
 ) -> None:
     """Blank again what nobody was asked, also where the answer before it was filled just now."""
+    if not any(question.asked_if for question in schema) and not np.any(not_chosen):
+        return
     put = encoding.asked(filled, schema)
     pairs = zip(encoding.raw_blocks(filled, schema), encoding.raw_blocks(answers, schema), strict=True)
     for place, ((question, block), (_, before)) in enumerate(pairs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ Cells = Any
 LISTS = (list, tuple, set, frozenset, np.ndarray)
 # What a cell can be besides a value. An empty cell and a missing code differ only where an empty cell may be an answer.
 BLANK, EMPTY, UNSEEN = -1, -2, -3
+_FEW = 32  # cells for which pandas takes longer to begin than Python to end
 
 
 class CellError(ValueError):
@@ -66,6 +68,8 @@ def factorize(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
     import pandas as pd
 
     try:
+        if len(cells) <= _FEW:
+            return _factorize_few(cells)
         places, found = pd.factorize(cells)
     except (TypeError, ValueError, NotImplementedError):  # lists and records, in the words of pandas or of Arrow
         kinds = (*LISTS, dict)
@@ -76,6 +80,16 @@ def factorize(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
         if value != value:  # Arrow tells a NaN from an empty cell
             places = np.where(places == place, -1, places)
     return places, values
+
+
+def _factorize_few(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
+    import pandas as pd
+
+    arrow = isinstance(cells, pd.arrays.ArrowExtensionArray)  # pandas would take ten times as long to list these
+    listed = cells.__arrow_array__().to_pylist() if arrow else cells.tolist()
+    found: dict[Any, int] = {}
+    places = [-1 if is_blank(cell) or cell != cell else found.setdefault(cell, len(found)) for cell in listed]
+    return np.array(places, dtype=np.intp), list(found)
 
 
 def lookup(codes: NDArray[Any], values: Sequence[object], blank: object = None) -> NDArray[Any]:
@@ -167,10 +181,28 @@ def codebook(values: Iterable[Value], missing: Iterable[Value] = (), labels: Map
     >>> codebook([1, 2], labels={1: "low", 2: "high"})
     {1: 0, '1': 0, '1.0': 0, 'low': 0, 2: 1, '2': 1, '2.0': 1, 'high': 1}
     """
-    exact: Book = {value: code for code, value in enumerate(values)} | dict.fromkeys(missing, BLANK)
+    told = [] if labels is None else [(*_typed(value), text) for value, text in labels.items()]
+    return _codebook(tuple(map(_typed, values)), tuple(map(_typed, missing)), tuple(told))
+
+
+def _typed(value: Value) -> tuple[type, Value]:
+    """Tell 1 from True and from 1.0, which are equal."""
+    return type(value), value
+
+
+@lru_cache(maxsize=4096)
+def _codebook(
+    values: tuple[tuple[type, Value], ...],
+    missing: tuple[tuple[type, Value], ...],
+    told: tuple[tuple[type, Value, str], ...],
+) -> Book:
+    """Make the book, once for all tables with the same questions; nobody may write in it."""
+    exact: Book = {value: code for code, (_, value) in enumerate(values)}
+    exact |= dict.fromkeys((value for _, value in missing), BLANK)
+    labels = {value: text for _, value, text in told}
     loose: Book = {}
     for value, code in exact.items():
-        for form in [value, *_forms(value), *([labels[value]] if labels and value in labels else [])]:
+        for form in [value, *_forms(value), *([labels[value]] if value in labels else [])]:
             loose[form] = code if loose.get(form, code) == code else UNSEEN
     return {form: exact.get(form, code) for form, code in loose.items() if exact.get(form, code) != UNSEEN}
 

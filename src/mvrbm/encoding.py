@@ -69,25 +69,25 @@ def fill(
     Nothing else is touched: not a cell that holds something, not one that is empty because that is an answer; nor, with
     `only`, a cell that it does not name.
     """
-    columns: dict[str, Cells] = {}
     where: dict[str, NDArray[np.bool_]] = {}
-    for (question, before), (_, after) in zip(blocks(answers, schema), blocks(filled, schema), strict=True):
-        gained = (blank_cells(question, before) & ~blank_cells(question, after)).any(axis=1)
-        if not gained.any():
-            continue
-        own = read_columns(table, question, absent="missing")
-        written = question.decode(after, own)
-        for name, empty in question.empty_cells(own).items():
-            if name in table:  # an absent column is not made up
-                may = (
-                    gained & empty
-                    if only is None
-                    else gained & empty & only.get(name, np.zeros(len(empty), dtype=bool))
-                )
-                there = np.array([not is_blank(cell) for cell in written[name][may]], dtype=bool)
-                may[may] = there
-                columns[name], where[name] = written[name], may
-    return table.written(columns, where), where
+
+    def columns() -> Iterator[tuple[str, Cells, NDArray[np.bool_]]]:
+        for (question, before), (_, after) in zip(raw_blocks(answers, schema), raw_blocks(filled, schema), strict=True):
+            gained = (blank_cells(before) & ~blank_cells(after)).any(axis=1)
+            if not gained.any():
+                continue
+            own = read_columns(table, question, absent="missing")
+            written = question.decode(_signed(after), own)
+            for name, empty in question.empty_cells(own).items():
+                if name in table:  # an absent column is not made up
+                    may = gained & empty
+                    if only is not None:
+                        may &= only.get(name, np.zeros(len(empty), dtype=bool))
+                    may[may] = [not is_blank(cell) for cell in written[name][may]]
+                    where[name] = may
+                    yield name, written[name], may
+
+    return table.written_in_turn(columns()), where
 
 
 def raw_blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:
@@ -101,16 +101,20 @@ def certainties(sure: NDArray[np.float32], schema: Schema) -> Iterator[tuple[Que
     return _blocks(schema, sure[:, :n], sure[:, n:])
 
 
-def blank_cells(question: Question, block: Cells) -> Cells:
-    """Mark the codes or numbers of a question that are blank."""
-    return block < 0 if question.n_codes else np.isnan(block)
+def blank_cells(block: Cells) -> Cells:
+    """Mark the codes or numbers that are blank."""
+    return np.isnan(block) if block.dtype.kind == "f" else block == np.array(-1).astype(block.dtype)
+
+
+def _signed(block: Cells) -> Cells:
+    """Codes as whole numbers, -1 for a blank; numbers as they are."""
+    return block if block.dtype.kind == "f" else np.where(blank_cells(block), -1, block.astype(np.int32))
 
 
 def blocks(answers: Answers, schema: Schema) -> Iterator[tuple[Question, Cells]]:
     """Go through the questions with the codes (-1 is a blank) or numbers of each."""
-    for question, block in _blocks(schema, answers.codes, answers.numbers):
-        coded = question.n_codes > 0
-        yield question, np.where(block == answers.blank, -1, block.astype(np.int32)) if coded else block
+    for question, block in raw_blocks(answers, schema):
+        yield question, _signed(block)
 
 
 def _blocks(schema: Schema, codes: Cells, numbers: Cells) -> Iterator[tuple[Question, Cells]]:
@@ -124,15 +128,15 @@ def _blocks(schema: Schema, codes: Cells, numbers: Cells) -> Iterator[tuple[Ques
 
 def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
     """Find the people to whom each question was put, by its skip rule (see `Schema.asked`)."""
-    own = {question.name: block for question, block in blocks(answers, schema)}
+    own = {question.name: block for question, block in raw_blocks(answers, schema)}
     rules = {question.name: question.asked_if or {} for question in schema}
     put: dict[str, NDArray[np.bool_]] = {}
     for name in TopologicalSorter({name: list(rule) for name, rule in rules.items()}).static_order():
         put[name] = np.ones(answers.n_rows, dtype=bool)
         for other, values in rules[name].items():
-            before, block = schema[other], own[other]
+            before, block = schema[other], _signed(own[other])
             fits = [before.says(block, value) for value in (values if isinstance(values, list) else [values])]
-            blank = blank_cells(before, block).all(axis=1)
+            blank = blank_cells(block).all(axis=1)
             put[name] &= put[other] & (np.logical_or.reduce(fits) | blank)
     return {name: put[name] for name in schema.names}
 
@@ -166,9 +170,10 @@ def code_type(schema: Schema) -> type[np.uint8] | type[np.uint16]:
 
 def read_columns(table: Table, question: Question, absent: str = "error") -> dict[str, Cells]:
     """Read the columns of a table that a question reads; with `absent="missing"` those that it lacks are blank."""
-    blank = np.full(table.n_rows, None, dtype=object)
     return {
-        column: blank if absent == "missing" and column not in table else table.cells(column, _reader(question))
+        column: np.full(table.n_rows, None, dtype=object)
+        if absent == "missing" and column not in table
+        else table.cells(column, _reader(question))
         for column in question.columns
     }
 

@@ -250,6 +250,6 @@ def _part_of(visible: Visible, question: int) -> tuple[int, int]:
 
 def _for_each_chunk(work: Callable[[Index], None], answers: Answers, n_threads: int | None) -> None:
     chunks = chunks_of(np.arange(answers.n_rows), CHUNK)
-    with Workers(n_threads) as workers:
+    with Workers(n_threads if len(chunks) > 1 else 1) as workers:
         for number, _ in enumerate(workers.map(work, chunks)):
             tell(Step("people", int(chunks[number][-1]) + 1, answers.n_rows))

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from mvrbm.units.block import Array, Index
 
@@ -112,14 +112,16 @@ class _Process:
 
     _lock = threading.Lock()
     _users = 0
-    _limits: threadpool_limits
+    _libraries: ThreadpoolController | None = None  # to look for them takes as long as to fill in a person
+    _limits: Any
     _interval: float
 
     @classmethod
     def enter(cls) -> None:
         with cls._lock:
             if cls._users == 0:
-                cls._limits = threadpool_limits(limits=1, user_api="blas")
+                cls._libraries = cls._libraries or ThreadpoolController()
+                cls._limits = cls._libraries.limit(limits=1, user_api="blas")
                 cls._interval = sys.getswitchinterval()
                 sys.setswitchinterval(min(cls._interval, _SWITCH))
             cls._users += 1

@@ -44,7 +44,8 @@ class OneAnswer(Question):
         cells = columns[self.name]
         codes = match(cells, self._book)
         wrong = codes == UNSEEN
-        self._settle(wrong, cells, self.name, unseen, self._not_among(cells[wrong.argmax()]) if wrong.any() else "")
+        if wrong.any():
+            self._settle(wrong, cells, self.name, unseen, self._not_among(cells[wrong.argmax()]))
         return np.where(codes < 0, BLANK, codes)[:, None]
 
     def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:

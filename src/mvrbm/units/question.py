@@ -141,7 +141,8 @@ class Question(ABC):
     def empty_cells(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
         """Find the cells that hold nothing, or a code that means blank: those that may be filled."""
         book = codebook((), self.missing)
-        return {name: np.isin(match(cells, book), (BLANK, EMPTY)) for name, cells in columns.items()}
+        codes = {name: match(cells, book) for name, cells in columns.items()}
+        return {name: (own == BLANK) | (own == EMPTY) for name, own in codes.items()}
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows of a block in which the answer is (or has among its choices) a value."""
