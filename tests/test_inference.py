@@ -225,6 +225,18 @@ def test_scores_against_enumeration(case):
         np.testing.assert_allclose(scores[row], expected, atol=5e-3)
 
 
+@pytest.mark.parametrize("case", ["continuous", "continuous bounded", "mixture"])
+def test_a_row_is_completed_alone_as_in_company(case):
+    rbm = machine(case)
+    answers = people(rbm, 12)
+    together, sure = inference.complete(rbm, answers)
+    for row in range(12):
+        alone, own = inference.complete(rbm, answers.take(slice(row, row + 1)))
+        np.testing.assert_array_equal(alone.codes[0], together.codes[row])
+        np.testing.assert_allclose(alone.numbers[0], together.numbers[row], rtol=1e-6)
+        np.testing.assert_allclose(own[0], sure[row], rtol=1e-5)
+
+
 def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
     rbm = machine("mixture")
     answers = people(rbm, 3)
@@ -309,15 +321,18 @@ def test_a_number_that_piles_up_at_a_bound(bias, bounds):
     np.testing.assert_allclose(p[0, 1], sd, rtol=0.03)
 
 
-@pytest.mark.parametrize("base", [0.0, -3.0])
-def test_a_cut_mixture_far_beyond_its_bound(base):
-    """Hidden units that push a bounded number far out, against a grid as wide and fine as it takes."""
+@pytest.mark.parametrize(("base", "size"), [(0.0, 1.0), (-3.0, 1.0), (0.0, 25.0)])
+def test_a_cut_mixture_far_beyond_its_bound(base, size):
+    """Hidden units that push a bounded number far out, against a grid as wide and fine as it takes.
+
+    With the largest weights the product over the hidden units leaves the range of numbers.
+    """
     question = Continuous("n", low=0.0)
     visible = Visible([question], Summary(np.zeros((0, 3)), np.array([[100.0, 2.0, 1.5]])))
     rbm = RBM.start(visible, 12, 0, dtype=np.float64)
     rng = np.random.default_rng(0)
     rbm.parameters.U[:] = -2.3
-    rbm.parameters.W[:] = rng.standard_normal((1, 12))
+    rbm.parameters.W[:] = size * rng.standard_normal((1, 12))
     rbm.parameters.w[:] = rng.standard_normal(12)
     rbm.parameters.base[:] = base
     rbm.refresh()

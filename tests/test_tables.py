@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from examples import examples
 from frames import Library
+from mvrbm.cells import factorize
 from mvrbm.encoding import decode, encode
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
@@ -357,3 +358,28 @@ def test_a_second_choice_without_a_first_is_left_alone() -> None:
     written = Table(frame).written(decode(encode(frame, schema), schema, like=frame))
     assert written.to_dict("list") == {"c1": [None, "b"], "c2": ["a", None]}
     encode(written, schema)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.array([1.5, np.nan, 2.0, 1.5], np.float32),
+        np.array([3, 1, 3], np.uint8),
+        np.array([True, False]),
+        np.array(["b", None, 1, 1.0, np.nan, "b", pd.NA, pd.NaT, ("a", 1)], dtype=object),
+        pd.array(["b", None, "a", "b"], dtype="str"),
+        pd.array([2, None, 1], dtype="Int64"),
+        pd.Categorical(["b", None, "a"], categories=["c", "a", "b"]),
+        pd.array([1.0, None, 2.5], dtype="double[pyarrow]"),
+        pd.array(["b", None], dtype="string[pyarrow]"),
+    ],
+    ids=lambda cells: str(cells.dtype),
+)
+def test_a_few_cells_are_counted_like_many(cells: Any) -> None:
+    """Few are counted in Python and many by pandas: the same cells again and again have the same values and places."""
+    many = pd.concat([pd.Series(cells, dtype=cells.dtype)] * 40, ignore_index=True)
+    places, found = factorize(cells)
+    many_places, many_found = factorize(many.array if hasattr(cells, "_formatter") else many.to_numpy())
+    assert found == many_found
+    assert list(map(type, found)) == list(map(type, many_found))
+    assert many_places.tolist() == places.tolist() * 40

@@ -67,8 +67,10 @@ def _log_density(P: Any, w: Any, U: float, precision: float, low: float, step: f
     else:
         for j in range(len(out)):
             x, out[j] = low + j * step, 0.0
-            for k in range(len(w)):
-                out[j] += math.log1p(P[k] * math.expm1(min(w[k] * x, 600.0)))
+            for k in range(len(w)):  # log(1 - P + P e^(w x)), by whichever exponential is below 1
+                rise = w[k] * x
+                off, on = exp(min(-rise, 0.0)), exp(min(rise, 0.0))
+                out[j] += max(rise, 0.0) + log((1.0 - P[k]) * off + P[k] * on)
     for j in range(len(out)):
         x = low + j * step
         out[j] += (U - 0.5 * precision * x) * x
