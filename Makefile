@@ -3,18 +3,18 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions clean
+.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions bench-recipes clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev,demo]"
 	@touch $@
 
-demo: $(VENV)/.installed ## fit a made survey of all six types and print the errors
-	$(BIN)/python -m mvrbm.demo
+demo: $(VENV)/.installed ## everything on a real survey, in the folder mvrbm-demo
+	$(BIN)/mvrbm demo -o mvrbm-demo
 
 test: $(VENV)/.installed ## the tests, in under ten minutes
 	$(BIN)/python -m pytest -m "not slow"
@@ -43,6 +43,9 @@ bench-jobs: $(VENV)/.installed ## vectors and completion, by row
 bench-decisions: $(VENV)/.installed ## the measurements behind the engine's decisions
 	$(BIN)/python -m benchmarks.decisions
 
+bench-recipes: $(VENV)/.installed ## the baseline, the paper's recipe and the default on a made survey of six types
+	$(BIN)/python -m benchmarks.recipes
+
 clean: ## remove what the commands made
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) mvrbm-demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

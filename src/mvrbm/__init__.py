@@ -1,6 +1,7 @@
 """One probability model for tables of mixed types: Mixed-Variate Restricted Boltzmann Machines."""
 
 from mvrbm.estimators import MVRBM, MVRBMClassifier, MVRBMPredictor, MVRBMRegressor, load
+from mvrbm.evaluation import evaluate
 from mvrbm.files import read_table, write_table
 from mvrbm.pool import pool
 from mvrbm.schema import Schema
@@ -20,6 +21,7 @@ __all__ = [
     "Ordinal",
     "Ranking",
     "Schema",
+    "evaluate",
     "load",
     "pool",
     "read_table",

@@ -71,6 +71,16 @@ class Categorical(OneAnswer):
     kind = "categorical"
     least = 2
 
+    def to_numbers(self, block: Cells) -> NDArray[np.float64]:
+        """Say 0 or 1 for each value but the last, which the others tell."""
+        chosen = (block == np.arange(self.n_values - 1)).astype(np.float64)
+        return np.where(block < 0, np.nan, chosen)
+
+    def from_numbers(self, columns: NDArray[np.float64]) -> Cells:
+        """Find the value with the largest number."""
+        last = 1 - columns.sum(axis=1, keepdims=True)
+        return np.hstack([columns, last]).argmax(axis=1)[:, None].astype(np.int32)
+
     @property
     def block(self) -> type[Block]:
         """The model's side of the type."""

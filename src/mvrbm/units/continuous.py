@@ -30,6 +30,7 @@ class Continuous(Question):
 
     kind = "continuous"
     measure = "scale"
+    error_means = "of a standard deviation, root mean square"
 
     @property
     def block(self) -> type[Block]:
@@ -138,6 +139,16 @@ class Continuous(Question):
         if self.integer:
             numbers = np.clip(np.rint(numbers), np.ceil(self.least_number), np.floor(self.most_number))
         return {self.name: numbers}
+
+    def to_numbers(self, block: Cells) -> NDArray[np.float64]:
+        """Say the numbers as they are."""
+        return np.asarray(block, np.float64)
+
+    def from_numbers(self, columns: NDArray[np.float64]) -> Cells:
+        """Keep the numbers within the bounds, and whole where they must be."""
+        whole = np.rint(columns) if self.integer else columns
+        low, high = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
+        return np.clip(whole, low, high).astype(np.float32)
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows that give this number."""

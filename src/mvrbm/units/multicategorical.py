@@ -62,6 +62,7 @@ class Multicategorical(Question):
     """
 
     kind = "multicategorical"
+    error_means = "is what the F1 score lacks of 100"
 
     @property
     def block(self) -> type[Block]:
@@ -283,6 +284,14 @@ class Multicategorical(Question):
         if self.by_option is None and are_lists(columns[self.columns[0]]):
             return {self.columns[0]: ~unlist(columns[self.columns[0]])[0]}
         return super().empty_cells(columns)
+
+    def from_numbers(self, columns: NDArray[np.float64]) -> Cells:
+        """Choose every option at 1/2 or more, and the nearest where nothing may not be chosen."""
+        block = (columns >= 0.5).astype(np.int32)
+        if not self.allow_empty:
+            empty = np.flatnonzero(~block.any(axis=1))
+            block[empty, columns[empty].argmax(axis=1)] = 1
+        return block
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows in which this option is chosen."""

@@ -33,6 +33,7 @@ class Ordinal(OneAnswer):
 
     kind = "ordinal"
     measure = "ordinal"
+    error_means = "of the scale's length, on average"
 
     @property
     def block(self) -> type[Block]:

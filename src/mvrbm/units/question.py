@@ -32,6 +32,8 @@ class Question(ABC):
     kind: ClassVar[str]
     measure: ClassVar[str] = "nominal"
     """What SPSS calls the level of its measure: "nominal", "ordinal" or "scale"."""
+    error_means: ClassVar[str] = "of the answers are wrong"
+    """What an error in per cent says of answers of this kind."""
     least: ClassVar[int] = 1
     """The fewest values that make it a question."""
     values: list[Value] | None = None
@@ -147,6 +149,22 @@ class Question(ABC):
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows of a block in which the answer is (or has among its choices) a value."""
         raise self._error(f"a skip rule cannot ask what a {self.kind} question says; ask another question")
+
+    def without_rule(self) -> Self:
+        """Make a copy without its skip rule."""
+        return self._copy(asked_if=None)
+
+    def with_missing(self, code: Value) -> Self:
+        """Make a copy with one more code that means blank, before the others."""
+        return self._copy(missing=[code, *self.missing])
+
+    def to_numbers(self, block: Cells) -> NDArray[np.float64]:
+        """Say a block as columns of numbers, for tools that know no types; NaN is a blank."""
+        return np.where(block < 0, np.nan, block.astype(np.float64))
+
+    def from_numbers(self, columns: NDArray[np.float64]) -> Cells:
+        """Find the block of answers that is nearest to such columns: rounded, and within the scale."""
+        return np.clip(np.rint(columns), 0, self.n_values - 1).astype(np.int32)
 
     def settings(self) -> dict[str, Any]:
         """List every setting by the name under which the constructor takes it."""

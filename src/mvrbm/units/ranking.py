@@ -54,6 +54,7 @@ class Ranking(Question):
 
     kind = "ranking"
     measure = "ordinal"
+    error_means = "of the pairs are the wrong way round"
     least = 2
 
     @property
@@ -225,6 +226,21 @@ class Ranking(Question):
     def _choice(self, here: Cells, values: Sequence[Value]) -> Cells:
         """Find the item that stands alone at a place; items that tie were not chosen."""
         return lookup(np.where(here.sum(axis=1) == 1, here.argmax(axis=1), -1), values)
+
+    def to_numbers(self, block: Cells) -> NDArray[np.float64]:
+        """Say how many items each beats less how many beat it, but for the last item, which the others tell."""
+        score = np.zeros((len(block), self.n_values))
+        compared = np.zeros(score.shape, dtype=bool)
+        for code, (first, second) in zip(block.T, self.pairs, strict=True):
+            won = np.where(code < 0, 0, 1 - code)
+            score[:, first] += won
+            score[:, second] -= won
+            compared[:, [first, second]] |= (code >= 0)[:, None]
+        return np.where(compared, score, np.nan)[:, :-1]
+
+    def from_numbers(self, columns: NDArray[np.float64]) -> Cells:
+        """Put the items in the order of their numbers."""
+        return pair_codes(-np.hstack([columns, -columns.sum(axis=1, keepdims=True)]))
 
     def _text(self, row: Cells) -> str | None:
         places = [place for place in np.unique(row) if place > 0]
