@@ -1,6 +1,10 @@
 """A run that is saved as it goes and killed ends where an undisturbed one ends, bit for bit."""
 
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -124,3 +128,45 @@ def test_ctrl_c_leaves_the_checkpoint_of_the_last_whole_epoch(often, monkeypatch
             model().fit(FRAME, checkpoint=tmp_path / "run")
     model().fit(FRAME, checkpoint=tmp_path / "run").save(tmp_path / "resumed.mvrbm")
     assert (tmp_path / "resumed.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()
+
+
+def started(folder, out):
+    command = [
+        *["-m", "mvrbm", "fit", "survey.csv", "--n-hidden", "20", "--max-epochs", "400", "--patience", "400"],
+        "-o",
+        out,
+    ]
+    return subprocess.Popen(
+        [sys.executable, *command, "--checkpoint", "run", "--quiet"], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_fit_killed_twice_by_sigkill_ends_where_an_undisturbed_run_ends(tmp_path):
+    """Each time after a checkpoint was written, by the command line in a process of its own."""
+    frame, schema = make_survey(1500, random_state=0)
+    frame.to_csv(tmp_path / "survey.csv", index=False)
+    schema.to_yaml(tmp_path / "survey.schema.yaml")
+    saved = tmp_path / "run" / "training.state"
+    written = []
+    for _ in range(2):
+        process = started(tmp_path, "killed.mvrbm")
+        before = saved.stat().st_mtime_ns if saved.exists() else 0
+        deadline = time.monotonic() + 120
+        while not saved.exists() or saved.stat().st_mtime_ns == before:
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stderr.close()
+        written.append(saved.read_bytes())
+    assert written[0] != written[1]  # the second went on
+    assert not (tmp_path / "killed.mvrbm").exists()
+    resumed = started(tmp_path, "killed.mvrbm")
+    assert resumed.wait() == 0, resumed.stderr.read()
+    resumed.stderr.close()
+    saved.unlink()
+    undisturbed = started(tmp_path, "whole.mvrbm")
+    assert undisturbed.wait() == 0, undisturbed.stderr.read()
+    undisturbed.stderr.close()
+    assert (tmp_path / "killed.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()

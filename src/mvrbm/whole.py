@@ -15,11 +15,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     If the writing fails or is stopped, the file that was there before is as it was and nothing else is left.
     """
-    target = Path(os.path.realpath(path))  # a link stays, what it points to is written
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target}: the folder {target.parent} does not exist; make it first")
-    if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder; give the name of a file")
+    target = target_of(path)
     ending = "".join(suffix for suffix in target.suffixes[-2:] if len(suffix) <= 8)
     handle, name = tempfile.mkstemp(prefix=".writing-", suffix=ending, dir=target.parent)
     os.close(handle)
@@ -32,6 +28,18 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def target_of(path: str | os.PathLike[str]) -> Path:
+    """Find where a file is to be written; an error, before any work is done, if it cannot be there."""
+    target = Path(os.path.realpath(path))  # a link stays, what it points to is written
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: the folder {target.parent} does not exist; make it first")
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give the name of a file")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"{target}: nothing may be written into the folder {target.parent}")
+    return target
 
 
 def _umask() -> int:

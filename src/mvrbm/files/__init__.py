@@ -74,7 +74,7 @@ def read_table(
 def read_notes(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Notes]:
     """Read a table, and what its file says of the columns."""
     file = Path(path)
-    form = _FORMATS[_ending(file)]
+    form = _FORMATS[ending_of(file)]
     if file.is_dir():
         raise IsADirectoryError(f"{file} is a folder; give the name of a file")
     if not file.exists():
@@ -93,7 +93,7 @@ def write_table(data: Any, path: str | os.PathLike[str], schema: Schema | None =
     schema always goes there. `read_table` finds it. Only Parquet and Feather keep the index of pandas.
     """
     file, table = _path(path), Table(data)
-    form, beside = _FORMATS[_ending(file)], schema_beside(file)
+    form, beside = _FORMATS[ending_of(file)], schema_beside(file)
     if not table.names:
         raise ValueError(f"{file}: the table has no columns; give at least one")
     if schema is not None:
@@ -118,7 +118,7 @@ def schema_beside(path: Path) -> Path:
     >>> schema_beside(Path("survey.2024.csv.gz")).name
     'survey.2024.schema.yaml'
     """
-    return path.with_name(path.name[: -len(_ending(path))] + ".schema.yaml")
+    return path.with_name(path.name[: -len(ending_of(path))] + ".schema.yaml")
 
 
 def _path(path: object) -> Path:
@@ -127,7 +127,13 @@ def _path(path: object) -> Path:
     return Path(path)
 
 
-def _ending(path: Path) -> str:
+def keeps_labels(path: Path) -> bool:
+    """Tell whether a file of this ending holds labels and missing codes of its own (SPSS and Stata)."""
+    return _FORMATS[ending_of(path)] in (_SPSS, _STATA)
+
+
+def ending_of(path: Path) -> str:
+    """Find the ending that says what kind of table a file is."""
     for ending in sorted(_FORMATS, key=len, reverse=True):
         if path.name.lower().endswith(ending) and len(path.name) > len(ending):
             return ending

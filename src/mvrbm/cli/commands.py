@@ -1,0 +1,196 @@
+"""What each command does: files in, the estimator's own methods, files out."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mvrbm
+from mvrbm.cli.options import settings_of
+from mvrbm.estimators import MVRBM
+from mvrbm.evaluation import evaluate as evaluation
+from mvrbm.evaluation import table_of_errors
+from mvrbm.files import ending_of, keeps_labels, read_table, schema_beside, write_table
+from mvrbm.whole import target_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Args = argparse.Namespace
+
+
+def say(args: Args, *lines: str) -> None:
+    """Print what was done, unless nobody wants to know."""
+    if lines and not args.quiet:
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+def schema(args: Args) -> None:
+    """Show how a table is read."""
+    overrule = dict(_pair(each, "--overrule") for each in args.overrule)
+    _, found = read_table(args.data, overrule=overrule or None, missing=[_value(code) for code in args.missing])
+    if args.output is None:
+        print(found)
+        return
+    found.to_yaml(args.output)
+    by_itself = schema_beside(Path(args.data))
+    found_by = "fit finds it" if by_itself.exists() else f"give it to fit as --schema, or name it {by_itself.name}"
+    say(args, f"{args.output}: {len(found)} questions, to read and edit; {found_by}")
+
+
+def fit(args: Args) -> None:
+    """Learn a model."""
+    target_of(args.output)
+    frame, found = read_table(args.data, args.schema)
+    say(args, f"{args.data}: {len(frame):,} people, {len(found)} questions")
+    begun = time.perf_counter()
+    model = MVRBM(schema=found, **settings_of(args, MVRBM)).fit(frame, checkpoint=args.checkpoint)
+    history = model.history_
+    if history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    model.save(args.output)
+    took = f"{len(history.epochs)} epochs in {time.perf_counter() - begun:.1f} s"
+    say(args, f"{args.output}: {took}, the model is of epoch {history.best_epoch}; ended by {history.stopped}")
+
+
+def complete(args: Args) -> None:
+    """Fill the blanks of a table."""
+    targets = [args.output] if args.draws is None else [_numbered(args.output, n + 1) for n in range(args.draws)]
+    for target in [*targets, *([args.flags] if args.flags else [])]:
+        _table_target(target)
+    model, frame = _model_and_table(args)
+    given = {"questions": args.questions, "draws": args.draws, "random_state": args.random_state}
+    found = model.complete(frame, flags=bool(args.flags), **given)
+    if args.flags:
+        found, flags = found
+        _write(args, flags.assign(value=flags["value"].astype(str)), args.flags)
+    for table, target in zip(found if args.draws else [found], targets, strict=True):
+        _write(args, table, target, model)
+
+
+def transform(args: Args) -> None:
+    """Turn people into vectors."""
+    import pandas as pd
+
+    _table_target(args.output)
+    model, frame = _model_and_table(args)
+    vectors = pd.DataFrame(model.transform(frame), columns=list(model.get_feature_names_out()))
+    _write(args, _beside(args, frame, vectors), args.output)
+
+
+def reconstruct(args: Args) -> None:
+    """Say every answer as the vectors say it."""
+    _table_target(args.output)
+    model, frame = _model_and_table(args)
+    _write(args, model.reconstruct(frame), args.output, model)
+
+
+def predict(args: Args) -> None:
+    """Predict a question, or all of them."""
+    import pandas as pd
+
+    _table_target(args.output)
+    model, frame = _model_and_table(args)
+    method = model.predict_proba if args.proba else model.predict
+    asks = "question" in inspect.signature(method).parameters  # a model trained for one target need not be told
+    found = method(frame, args.target) if asks else method(frame)
+    if not hasattr(found, "columns"):
+        names = model.schema_[args.target].columns if asks else [args.target or "predicted"]
+        found = pd.DataFrame({names[0]: found})
+    own = found.reset_index(drop=True)
+    _write(args, _beside(args, frame, own.rename(columns=str)), args.output)
+
+
+def sample(args: Args) -> None:
+    """Make up people."""
+    _table_target(args.output)
+    model = mvrbm.load(args.model)
+    given = {name: _value(cell) for name, cell in (_pair(each, "--given") for each in args.given)}
+    _write(args, model.sample(args.n_samples, given=given, random_state=args.random_state), args.output, model)
+
+
+def evaluate(args: Args) -> None:
+    """Hide answers and tell how well they are found again."""
+    if args.output:
+        _table_target(args.output)
+    frame, found = read_table(args.data, args.schema)
+    options = {"share": args.hide, "compare": args.compare, "by_question": args.by_question}
+    errors = evaluation(frame, found, **options, **settings_of(args, MVRBM))
+    print(table_of_errors(errors))
+    if args.output:
+        _write(args, errors.reset_index(names="question" if args.by_question else "kind"), args.output)
+
+
+def report(args: Args) -> None:
+    """Write a page about a model and its table."""
+    try:
+        from mvrbm.report import write_report
+    except ImportError as error:
+        raise ValueError(f"this version of mvrbm cannot write reports ({error})") from None
+    target_of(args.output)
+    model, frame = _model_and_table(args)
+    write_report(model, frame, args.output)
+    say(args, f"{args.output}: open it in a browser")
+
+
+def demo(args: Args) -> None:
+    """Show all of it on a real survey."""
+    from mvrbm.demo import run
+
+    run(Path(args.output))
+
+
+def _model_and_table(args: Args) -> tuple[Any, pd.DataFrame]:
+    model = mvrbm.load(args.model)
+    frame, _ = read_table(args.data, model.schema_)
+    return model, frame
+
+
+def _table_target(path: str) -> None:
+    """Refuse, before any work is done, a place or an ending to which no table can be written."""
+    target_of(path)
+    ending_of(Path(path))
+
+
+def _beside(args: Args, frame: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Put columns of the table that are to be kept before what was found."""
+    import pandas as pd
+
+    lacking = [name for name in args.keep if name not in frame]
+    if lacking:
+        raise ValueError(f"--keep names {lacking[0]!r}, but {args.data} has no such column")
+    together: pd.DataFrame = pd.concat([frame[args.keep].reset_index(drop=True), found], axis=1)
+    return together
+
+
+def _write(args: Args, frame: pd.DataFrame, path: str, model: Any = None) -> None:
+    """Write a table; an SPSS or Stata file gets the labels of the model's schema."""
+    there = model is not None and keeps_labels(Path(path)) and set(model.schema_.columns) <= set(frame.columns)
+    files = write_table(frame, path, model.schema_ if there else None)
+    say(args, f"{files[0]}: {len(frame):,} rows, {frame.shape[1]} columns")
+    say(args, *(f"{file}: the schema" for file in files[1:]))
+
+
+def _numbered(path: str, number: int) -> str:
+    ending = ending_of(Path(path))
+    return f"{path[: -len(ending)]}-{number}{ending}"
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f"{option} takes NAME=VALUE, not {text!r}")
+    return name, value
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
