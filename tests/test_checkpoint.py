@@ -132,7 +132,7 @@ def test_ctrl_c_leaves_the_checkpoint_of_the_last_whole_epoch(often, monkeypatch
 
 def started(folder, out):
     command = [
-        *["-m", "mvrbm", "fit", "survey.csv", "--n-hidden", "20", "--max-epochs", "400", "--patience", "400"],
+        *["-m", "mvrbm", "fit", "survey.csv", "--n-hidden", "20", "--max-epochs", "250", "--patience", "250"],
         "-o",
         out,
     ]
@@ -143,7 +143,7 @@ def started(folder, out):
 
 def test_fit_killed_twice_by_sigkill_ends_where_an_undisturbed_run_ends(tmp_path):
     """Each time after a checkpoint was written, by the command line in a process of its own."""
-    frame, schema = make_survey(1500, random_state=0)
+    frame, schema = make_survey(1000, random_state=0)
     frame.to_csv(tmp_path / "survey.csv", index=False)
     schema.to_yaml(tmp_path / "survey.schema.yaml")
     saved = tmp_path / "run" / "training.state"

@@ -38,22 +38,21 @@ class Bar:
         self._shown = now
         text = self._said(step, (step.done - self._first) / (now - self._begun))
         if self._terminal:
-            width = shutil.get_terminal_size().columns - 1
-            full = int(20 * step.done / max(step.total, 1))
-            sys.stderr.write("\r\033[K" + f"[{'#' * full:20}] {text}"[:width])
+            sys.stderr.write("\r\033[K" + text[: shutil.get_terminal_size().columns - 1])
             sys.stderr.flush()
             self._drawn = True
         else:
             print(text, file=sys.stderr, flush=True)
 
-    @staticmethod
-    def _said(step: Step, rate: float) -> str:
-        loss = f", error on hidden answers {step.said['loss']:.4f}" if "loss" in step.said else ""
-        left = (step.total - step.done) / rate if rate else 0.0
-        most = "at most " if step.may_end else ""
-        speed = f"{rate:,.1f}" if rate < 100 else f"{rate:,.0f}"
-        of = f"{step.done:,} of {step.total:,} {step.unit}"
-        return f"{step.what}: {of}, {speed} a second{loss}, {most}{_minutes(left)} left"
+    def _said(self, step: Step, rate: float) -> str:
+        """Say it in a line; on a terminal in one that fits 80 columns."""
+        left = _minutes((step.total - step.done) / rate if rate else 0.0)
+        loss = f", error on hidden answers {step.said['loss']:.3f}" if "loss" in step.said else ""
+        told = f"{step.done:,}/{step.total:,}", (f"{rate:,.1f}/s" if rate < 100 else f"{rate:,.0f}/s") + loss
+        if self._terminal:
+            bar = "#" * int(10 * step.done / max(step.total, 1))
+            return f"{step.what} [{bar:10}] {', '.join(told)}, {'<' if step.may_end else ''}{left} left"
+        return f"{step.what} {told[0]} {step.unit}, {told[1]}, {'at most ' if step.may_end else ''}{left} left"
 
     def clear(self) -> None:
         """Take the bar off the terminal."""

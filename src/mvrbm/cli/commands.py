@@ -15,6 +15,7 @@ from mvrbm.estimators import MVRBM
 from mvrbm.evaluation import evaluate as evaluation
 from mvrbm.evaluation import table_of_errors
 from mvrbm.files import ending_of, keeps_labels, read_table, schema_beside, write_table
+from mvrbm.schema import Schema
 from mvrbm.whole import target_of
 
 if TYPE_CHECKING:
@@ -170,9 +171,15 @@ def _beside(args: Args, frame: pd.DataFrame, found: pd.DataFrame) -> pd.DataFram
 def _write(args: Args, frame: pd.DataFrame, path: str, model: Any = None) -> None:
     """Write a table; an SPSS or Stata file gets the labels of the model's schema."""
     there = model is not None and keeps_labels(Path(path)) and set(model.schema_.columns) <= set(frame.columns)
-    files = write_table(frame, path, model.schema_ if there else None)
+    files = write_table(frame, path, _schema_of(frame, model.schema_) if there else None)
     say(args, f"{files[0]}: {len(frame):,} rows, {frame.shape[1]} columns")
     say(args, *(f"{file}: the schema" for file in files[1:]))
+
+
+def _schema_of(frame: pd.DataFrame, whole: Schema) -> Schema:
+    """The schema without columns that the table lacks, as made-up people lack a weight."""
+    weight = whole.weight if whole.weight in frame else None
+    return Schema(list(whole), [name for name in whole.ignore if name in frame], weight)
 
 
 def _numbered(path: str, number: int) -> str:

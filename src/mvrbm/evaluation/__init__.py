@@ -73,14 +73,16 @@ def evaluate(
         return fit_and_complete
 
     models: dict[str, Guesser] = {"baseline": guess(**{**settings, "n_hidden": 0}), "mvrbm": guess(**settings)}
-    models |= others.guessers(schema, hidden, random_state) if compare else {}
+    models |= others.guessers(told, hidden, random_state) if compare else {}
     errors = errors_by_question if by_question else errors_by_kind
     found: dict[str, Any] = {"hidden": _counts(visible, hidden, by_question)}
     seconds = {}
     for name, make in models.items():
         begun = time.perf_counter()
-        found[name] = errors(visible, make(), hidden.hidden, weights)
+        guessed = make()
         seconds[name] = round(time.perf_counter() - begun, 1)
+        said = encoding.encode(pd.DataFrame(encoding.decode(guessed, told)), told)  # each as a table would say it
+        found[name] = errors(visible, said, hidden.hidden, weights)
     frame = pd.DataFrame(found)
     if by_question:
         frame = frame.reindex([name for name in schema.names if name in frame.index])

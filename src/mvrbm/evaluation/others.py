@@ -107,7 +107,7 @@ def _boosted(columns: _Columns, hidden: HiddenAnswers, seed: int) -> Answers:
         tell(Step("gradient boosting", number, len(asked), "questions"))
         own = columns.owner == number
         wanted = np.asarray(~encoding.blank_cells(asked[number][1]).all(axis=1))
-        guess = np.zeros(block.shape, block.dtype)
+        guess = np.full(block.shape, np.nan if question.n_numbers else -1, block.dtype)
         if wanted.any():
             guess[wanted] = _question(question, block, columns.X[:, own], columns.X[:, ~own], wanted, seed)
         guesses.append(guess)
