@@ -1,6 +1,9 @@
-"""Use an installed mvrbm as a newcomer would: import it, fit a small table, look at the result."""
+"""Use an installed mvrbm as a newcomer would: import it, fit a small table, look at the result, run its command."""
 
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
@@ -14,4 +17,9 @@ features = mvrbm.MVRBM(n_hidden=5, schema=schema, max_epochs=2, random_state=0).
 assert features.shape == (300, 5), features.shape
 assert np.isfinite(features).all()
 assert features.std() > 0
-print(f"mvrbm {mvrbm.__version__} from its wheel: imports, fits, is typed")
+frame.to_csv("survey.csv", index=False)
+command = Path(sys.executable).with_name("mvrbm")
+for job in ("fit survey.csv -o m.mvrbm --n-hidden 5 --max-epochs 2", "complete m.mvrbm survey.csv -o filled.parquet"):
+    subprocess.run([command, *job.split(), "--quiet"], check=True)
+assert not mvrbm.read_table("filled.parquet")[0].isna().to_numpy().any()
+print(f"mvrbm {mvrbm.__version__} from its wheel: imports, fits, is typed, has its command")
