@@ -19,10 +19,11 @@ from mvrbm.metrics.errors import (
     ordinal_error,
     ranking_error,
 )
-from mvrbm.metrics.probabilities import calibration_error, log_loss, quantile_calibration
+from mvrbm.metrics.probabilities import calibration_curve, calibration_error, log_loss, quantile_calibration
 
 __all__ = [
     "binary_error",
+    "calibration_curve",
     "calibration_error",
     "categorical_error",
     "continuous_error",

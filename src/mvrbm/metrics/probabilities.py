@@ -35,6 +35,17 @@ class _Scored:
     weights: Float
 
 
+@dataclass(frozen=True)
+class Curve:
+    """What was said and what happened, by bins of probabilities."""
+
+    mean: Float
+    """The mean of the probabilities in each bin."""
+    share: Float
+    """How often it happened."""
+    weight: Float
+
+
 def log_loss(true: Given, probabilities: Given, weights: Given = None) -> float:
     """The mean of -log of the probability that the true answers had; 0 is certain and right, lower is better.
 
@@ -70,13 +81,27 @@ def calibration_error(true: Given, probabilities: Given, bins: int = 10, weights
     >>> calibration_error([0, 2], [[0.75, 0.25, 0.0], [0.25, 0.5, 0.25]], bins=1)  # right 1/2, said 0.625
     0.125
     """
+    curve = calibration_curve(true, probabilities, bins, weights)
+    return float(np.abs(curve.share * curve.weight - curve.mean * curve.weight).sum() / curve.weight.sum())
+
+
+def calibration_curve(true: Given, probabilities: Given, bins: int = 10, weights: Given = None) -> Curve:
+    """For each bin of probabilities that holds any: their mean, how often it then happened, and its weight.
+
+    The bins, and what happens, are those of `calibration_error`.
+
+    >>> calibration_curve([1, 0, 1], [0.75, 0.75, 0.5], bins=2).share
+    array([1. , 0.5])
+    """
     bins = whole("bins", bins, 1)
     scored = _scored(true, probabilities, weights)
     top = np.ones(len(scored.p), int) if scored.p.shape[1] == 2 else scored.p.argmax(axis=1)
     c = scored.p[np.arange(len(top)), top]
-    gap = scored.weights * ((scored.codes == top) - c)  # its sum over a bin is W_b * (share - mean)
-    by_bin = np.bincount(np.searchsorted(_edges(bins), c), gap, bins)
-    return float(np.abs(by_bin).sum() / scored.weights.sum())
+    place = np.searchsorted(_edges(bins), c)
+    each = (scored.weights * c, scored.weights * (scored.codes == top), scored.weights)
+    said, happened, weight = (np.bincount(place, own, bins).astype(np.float64) for own in each)
+    there = weight > 0
+    return Curve(said[there] / weight[there], happened[there] / weight[there], weight[there])
 
 
 def quantile_calibration(true: Given, cdf_values: Given, bins: int = 10, weights: Given = None) -> float:

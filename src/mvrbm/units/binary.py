@@ -22,6 +22,7 @@ class Binary(OneAnswer):
     """
 
     kind = "binary"
+    spoken = "questions with two answers"
     least = 2
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,14 @@ from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, wrong_and_answered
 from mvrbm.units.levels import LevelBlock
 from mvrbm.units.question import Columns, Question
+from mvrbm.units.view import View, answered_or_nan
 
 
 class OneAnswer(Question):
     """A question with one answer out of a list, in the column of its name."""
+
+    ordered: ClassVar[bool] = False
+    """Whether the values go from low to high."""
 
     def __init__(
         self,
@@ -53,6 +57,18 @@ class OneAnswer(Question):
         values = self.known_values
         return {self.name: lookup(block[:, 0], spelling(like[self.name], self._book, values) if like else values)}
 
+    def tell(self, block: Cells) -> list[str]:
+        """Say the name of each answer."""
+        return list(lookup(block[:, 0], self.value_names, ""))
+
+    def views(self, block: Cells) -> list[View]:
+        """The answer itself."""
+        return [View("", block[:, 0], self.value_names, self.ordered)]
+
+    def events(self, block: Cells, chances: Cells) -> tuple[Cells, Cells]:
+        """Whether each value was the answer."""
+        return chances, answered_or_nan(block, block == np.arange(self.n_values))
+
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows that give this answer."""
         code = read(value, self._book)
@@ -69,6 +85,7 @@ class Categorical(OneAnswer):
     """
 
     kind = "categorical"
+    spoken = "questions with one answer out of several"
     least = 2
 
     def to_numbers(self, block: Cells) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 from mvrbm.units.question import Columns, Question
 from mvrbm.units.truncated import draw_between, log_between, moments_between
+from mvrbm.units.view import View
 
 
 class Continuous(Question):
@@ -29,6 +30,7 @@ class Continuous(Question):
     """
 
     kind = "continuous"
+    spoken = "numbers"
     measure = "scale"
     error_means = "of a standard deviation, root mean square"
 
@@ -149,6 +151,21 @@ class Continuous(Question):
         whole = np.rint(columns) if self.integer else columns
         low, high = (-np.inf if self.low is None else self.low), (np.inf if self.high is None else self.high)
         return np.clip(whole, low, high).astype(np.float32)
+
+    def tell(self, block: Cells) -> list[str]:
+        """Say each number with at most two decimals, fewer if they are 0."""
+        told = (f"{number:,.2f}".rstrip("0").rstrip(".") for number in self.decode(block)[self.name])
+        return ["" if text == "nan" else text for text in told]
+
+    def views(self, block: Cells) -> list[View]:
+        """The number itself."""
+        return [View("", self.decode(block)[self.name], ordered=True)]
+
+    def events(self, block: Cells, chances: Cells) -> tuple[Cells, Cells]:
+        """Whether the number lies at or below each quantile."""
+        quantiles = chances[:, -len(QUANTILES) :]
+        happened = np.where(np.isnan(block), np.nan, block <= quantiles)
+        return np.broadcast_to(QUANTILES, quantiles.shape), happened
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows that give this number."""

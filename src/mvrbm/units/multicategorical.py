@@ -33,7 +33,9 @@ from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Scored
 from mvrbm.units.indicators import IndicatorBlock, smoothed
 from mvrbm.units.question import Columns, Question
+from mvrbm.units.view import View, answered_or_nan
 
+NOT_CHOSEN_CHOSEN = ("not chosen", "chosen")
 _ZERO_ONE = codebook([0, 1]) | codebook([False, True])
 
 
@@ -63,6 +65,7 @@ class Multicategorical(Question):
 
     kind = "multicategorical"
     error_means = "is what the F1 score lacks of 100"
+    spoken = "questions with any number of answers"
 
     @property
     def block(self) -> type[Block]:
@@ -292,6 +295,23 @@ class Multicategorical(Question):
             empty = np.flatnonzero(~block.any(axis=1))
             block[empty, columns[empty].argmax(axis=1)] = 1
         return block
+
+    def tell(self, block: Cells) -> list[str]:
+        """List the options that each row chose."""
+        names = np.array(self.value_names, dtype=object)
+        chosen = [", ".join(names[row == 1]) or "nothing chosen" for row in block]
+        return ["" if blank else told for told, blank in zip(chosen, (block < 0).all(axis=1), strict=True)]
+
+    def views(self, block: Cells) -> list[View]:
+        """How many options are chosen, then each option by itself."""
+        number = np.where((block < 0).any(axis=1), -1, (block == 1).sum(axis=1))
+        counts = [str(n) for n in range(self.n_values + 1)]
+        options = [View(name, codes, NOT_CHOSEN_CHOSEN) for name, codes in zip(self.value_names, block.T, strict=True)]
+        return [View("how many are chosen", number, counts, ordered=True), *options]
+
+    def events(self, block: Cells, chances: Cells) -> tuple[Cells, Cells]:
+        """Whether each option was chosen."""
+        return chances, answered_or_nan(block, block == 1)
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows in which this option is chosen."""

@@ -32,6 +32,8 @@ class Ordinal(OneAnswer):
     """
 
     kind = "ordinal"
+    spoken = "scales"
+    ordered = True
     measure = "ordinal"
     error_means = "of the scale's length, on average"
 

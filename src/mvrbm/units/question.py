@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.cells import BLANK, EMPTY, CellError, Cells, Value, codebook, factorize, is_blank, match, plain, some
+from mvrbm.units.view import View
 
 if TYPE_CHECKING:
     from mvrbm.units.block import Block
@@ -26,10 +27,13 @@ class Question(ABC):
 
     To add a kind: set `kind`; take `name`, `missing`, `asked_if`, `label` and `labels` beside your own settings, each
     stored under the name it came with (or override `settings`); write `columns`, `n_values`, `n_codes` or `n_numbers`,
-    `_encode` and `decode`; and `_learn` if it has values. Copies, equality, repr and `to_dict` follow from these.
+    `_encode` and `decode`; and `_learn` if it has values. Copies, equality, repr and `to_dict` follow from these. For
+    the report: `spoken`, `error_means`, `tell`, `views` and `events`.
     """
 
     kind: ClassVar[str]
+    spoken: ClassVar[str]
+    """The kind in plain words, of several questions: "yes/no questions"."""
     measure: ClassVar[str] = "nominal"
     """What SPSS calls the level of its measure: "nominal", "ordinal" or "scale"."""
     error_means: ClassVar[str] = "of the answers are wrong"
@@ -81,6 +85,15 @@ class Question(ABC):
         if self.values is None:
             raise self._error("its values are not known yet; give values=[...] or learn them from a table")
         return self.values
+
+    @property
+    def value_names(self) -> list[str]:
+        """What each value stands for: its label, or the value itself."""
+        return [self.name_of(value) for value in self.known_values]
+
+    def name_of(self, value: Value) -> str:
+        """What a value stands for: its label, or the value itself."""
+        return str((self.labels or {}).get(value, value))
 
     @property
     def n_values(self) -> int:
@@ -145,6 +158,21 @@ class Question(ABC):
         book = codebook((), self.missing)
         codes = {name: match(cells, book) for name, cells in columns.items()}
         return {name: (own == BLANK) | (own == EMPTY) for name, own in codes.items()}
+
+    @abstractmethod
+    def tell(self, block: Cells) -> list[str]:
+        """Say the answer of each row of a block in words; "" where there is none."""
+
+    @abstractmethod
+    def views(self, block: Cells) -> list[View]:
+        """Ways to colour people by their answers, the plainest first; a level or a number for each row of a block."""
+
+    @abstractmethod
+    def events(self, block: Cells, chances: Cells) -> tuple[Cells, Cells]:
+        """What was said of each row by the model's `chances`, as probabilities, and whether it happened.
+
+        Both are (rows, events); 1 is that it happened, 0 that it did not, NaN that nobody knows.
+        """
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows of a block in which the answer is (or has among its choices) a value."""

@@ -34,6 +34,7 @@ from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Scored
 from mvrbm.units.levels import LevelBlock
 from mvrbm.units.question import Columns, Question, WrongPartError
+from mvrbm.units.view import View, answered_or_nan
 
 TIE = "="
 
@@ -53,6 +54,7 @@ class Ranking(Question):
     """
 
     kind = "ranking"
+    spoken = "rankings"
     measure = "ordinal"
     error_means = "of the pairs are the wrong way round"
     least = 2
@@ -183,13 +185,7 @@ class Ranking(Question):
 
     def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
         """Write the columns of ranks or choices, or the one of texts; a blank is NaN or None."""
-        place = np.ones((len(block), self.n_values))
-        compared = np.zeros(place.shape, dtype=bool)
-        for number, (first, second) in enumerate(self.pairs):
-            place[:, first] += block[:, number] == 2
-            place[:, second] += block[:, number] == 0
-            compared[:, [first, second]] |= (block[:, number] >= 0)[:, None]
-        place[~compared] = np.nan
+        place = self._places(block)
         if self.ranks:
             place = self._beside_given(place, like) if like else place
             return {column: place[:, item] for item, column in enumerate(self.columns)}
@@ -201,6 +197,41 @@ class Ranking(Question):
             return self._keep_gaps(written, like) if like else written
         rows, where = distinct_rows(np.nan_to_num(place).astype(np.int64))
         return {self.columns[0]: lookup(where, [self._text(row) for row in rows])}
+
+    def _places(self, block: Cells) -> Cells:
+        """The place of each item, 1 for the first, by the pairs; NaN for one that was compared with none."""
+        place = np.ones((len(block), self.n_values))
+        compared = np.zeros(place.shape, dtype=bool)
+        for number, (first, second) in enumerate(self.pairs):
+            place[:, first] += block[:, number] == 2
+            place[:, second] += block[:, number] == 0
+            compared[:, [first, second]] |= (block[:, number] >= 0)[:, None]
+        place[~compared] = np.nan
+        return place
+
+    def tell(self, block: Cells) -> list[str]:
+        """Say the order, with " = " between items that tie."""
+        names = np.array(self.value_names, dtype=object)
+        told = []
+        for row in self._places(block):
+            groups = (names[row == place] for place in np.unique(row[~np.isnan(row)]))
+            told.append(" > ".join(" = ".join(group) for group in groups))
+        return told
+
+    def views(self, block: Cells) -> list[View]:
+        """Which item comes first, then the place of each."""
+        place = self._places(block)
+        first = place == 1
+        alone = np.where(first.any(axis=1), np.where(first.sum(axis=1) == 1, first.argmax(axis=1), self.n_values), -1)
+        places = [str(n) for n in range(1, self.n_values + 1)]
+        codes = np.nan_to_num(place, nan=0.0).astype(np.int64) - 1
+        own = [View(f"place of {name}", codes[:, n], places, True) for n, name in enumerate(self.value_names)]
+        return [View("first choice", alone, [*self.value_names, "several share the first place"]), *own]
+
+    def events(self, block: Cells, chances: Cells) -> tuple[Cells, Cells]:
+        """Whether the first of each two items was put before the second, and the second before the first."""
+        both = np.repeat(block, 2, axis=1)
+        return chances, answered_or_nan(both, both == np.tile([0, 2], block.shape[1]))
 
     def _beside_given(self, place: Cells, like: Columns) -> Cells:
         """Give items without a rank, where others have one, the ranks that are left, in their order."""
