@@ -159,8 +159,8 @@ def heat_map(strength: Float, names: Sequence[str], said: str) -> Markup:
         drawn.append(el("text", f"{short(name, 36)}  {i + 1}", x=left - 6, y=_round(top + cell * i + 9), class_="end"))
         drawn.append(el("text", i + 1, x=_round(left + cell * i + 5.5), y=top - 5, class_="middle tiny"))
     width, tall = left + cell * n + 4, top + cell * n + 4
-    return el("svg", *drawn, viewBox=f"0 0 {width:.0f} {tall:.0f}", width=round(width * min(2.0, 960 / width)), class_="heat", role="img", aria_label=said,
-              data_left=left, data_top=top, data_cell=cell, data_n=n)  # fmt: skip
+    return el("svg", *drawn, viewBox=f"0 0 {width:.0f} {tall:.0f}", width=round(min(2 * width, 960)), class_="heat",
+              role="img", aria_label=said, data_left=left, data_top=top, data_cell=cell, data_n=n)  # fmt: skip
 
 
 def heat_legend(most: float) -> Markup:

@@ -174,8 +174,8 @@ def told_section(survey: Survey, told: Told) -> Markup:
     return section(
         "told",
         "How well each answer can be told from the rest",
-        el("p", f"For {sample}, each answer was covered up and guessed from the person's other answers. The dark bar is "
-           "how far off the guesses were; the light bar behind it is how far off one would be by guessing the same for "
+        el("p", f"For {sample}, each answer was covered up and guessed from the person's other answers. The dark bar "
+           "is how far off the guesses were; the light bar behind it is how far off one would be by guessing the same for "
            "everybody. The shorter the dark bar beside the light one, the more the other answers give away."),
         el("ul", el("li", _swatch("mark"), "guessed by the model"),
            el("li", _swatch("plain"), "the same for everybody"), class_="legend"),
@@ -221,8 +221,8 @@ def _calibration(by_kind: dict[str, list[Question]], told: Told) -> Markup:
     return join(
         el("h3", "Do its chances mean what they say?"),
         el("p", "The model also says how likely each answer is. Of all answers that it calls 70% likely, 70% should "
-           "come true. On the dashed line what it says (across) and what happens (up) agree; larger dots stand for more "
-           "answers."),
+           "come true. On the dashed line what it says (across) and what happens (up) agree; larger dots stand for "
+           "more answers."),
         el("div", *figures, class_="small-charts"),
     )  # fmt: skip
 
@@ -336,7 +336,7 @@ MEASURES = {
     "learning_rate": ("Size of its steps", "Steps get smaller when the larger ones no longer help."),
     "free_energy_gap": (
         "Gap in free energy",
-        "Near 0, people it learnt from and others look alike to it; a growing gap means that it learns people by heart.",
+        "Near 0, people it learnt from and others look alike to it; a growing gap means learning by heart.",
     ),
 }
 

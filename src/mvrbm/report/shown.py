@@ -25,7 +25,7 @@ def people_shown(survey: Survey) -> NDArray[np.int64]:
 
 
 def page_data(survey: Survey, places: NDArray[np.float64], rows: NDArray[np.int64], first: str) -> dict[str, Any]:
-    """Places, rows and answers of some people, with each question's answers in words and in colours; `first` colours first."""
+    """Places, rows and answers of some people, in words and in colours; `first` is the question to colour by first."""
     square, tall = on_square(places)
     x, y = square.T[:, rows]
     answers = survey.answers.take(rows)
