@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions bench-recipes clean
+.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ bench-decisions: $(VENV)/.installed ## the measurements behind the engine's deci
 
 bench-recipes: $(VENV)/.installed ## the baseline, the paper's recipe and the default on a made survey of six types
 	$(BIN)/python -m benchmarks.recipes
+
+bench-report: $(VENV)/.installed ## the map of people and the report, on 38,263 people
+	$(BIN)/python -m benchmarks.report
 
 clean: ## remove what the commands made
 	rm -rf $(VENV) mvrbm-demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,20 +1,22 @@
 """The report: what it says is so, and nothing that a table holds can get out of its place."""
 
 import json
+import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from playwright.sync_api import sync_playwright
 
 from examples import examples
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
-from mvrbm.encoding import blocks
+from mvrbm.encoding import blocks, encode
 from mvrbm.inference import chances, predict
 from mvrbm.metrics import binary_error, errors_by_question, ordinal_error
 from mvrbm.report import colours, findings, html, map_svg, people_map, shown, write_report
@@ -398,6 +400,7 @@ def test_no_text_of_the_table_becomes_markup(tmp_path):
 
 
 def report(model, table, path, **given):
+    given.setdefault("positions", np.random.default_rng(0).random((len(table), 2)))
     write_report(model, table, path / "r.html", **given)
     return (path / "r.html").read_text()
 
@@ -412,7 +415,7 @@ def test_models_and_tables_of_all_sorts(tmp_path, library):
 def test_a_model_without_patterns(tmp_path):
     frame, schema = make_survey(40, random_state=0)
     model = MVRBM(0, schema=schema, random_state=0).fit(frame)
-    page = report(model, frame, tmp_path)
+    page = report(model, frame, tmp_path, positions=None)
     assert "learnt no patterns" in page
     assert "There was nothing to train" in page
     with pytest.raises(ValueError, match="no hidden units, so there is no map"):
@@ -454,9 +457,10 @@ def test_weights_count_in_what_can_be_told():
 
 
 def test_one_person_and_one_question(tmp_path):
+    """With a map of its own."""
     frame = pd.DataFrame({"age": [30.0, 40.0]})
     model = MVRBM(1, schema=Schema([Continuous("age")]), max_epochs=1, random_state=0).fit(frame)
-    assert "The map of people" in report(model, frame.iloc[:1], tmp_path)
+    assert "The map of people" in report(model, frame.iloc[:1], tmp_path, positions=None)
 
 
 def test_the_same_model_and_table_give_the_same_page(made, tmp_path):
@@ -464,3 +468,221 @@ def test_the_same_model_and_table_give_the_same_page(made, tmp_path):
     positions = np.random.default_rng(0).random((300, 2))
     first = report(model, frame, tmp_path, positions=positions)
     assert report(model, frame, tmp_path, positions=positions) == first
+
+
+# in a browser
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a page and, in the end, see that it said nothing wrong and asked for nothing."""
+    wrong, contexts = [], []
+
+    def opening(path, **settings):
+        contexts.append(browser.new_context(viewport={"width": 1200, "height": 900}, **settings))
+        page = contexts[-1].new_page()
+        page.on("console", lambda said: wrong.append(f"console: {said.text}") if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: wrong.append(request.url) if request.url != path.as_uri() else None)
+        page.goto(path.as_uri())
+        page.wait_for_function("document.getElementById('people').dataset.drawn")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def written(made, tmp_path_factory):
+    """A report whose people stand in a ring, so that each can be pointed at."""
+    model, frame = made
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    angle = np.linspace(0, 2 * np.pi, len(frame), endpoint=False)
+    write_report(model, frame, path, positions=np.stack([2 * np.cos(angle), np.sin(angle)], axis=1))
+    return path
+
+
+def dots(page):
+    """How many pixels of the map have each of its most frequent colours."""
+    return page.evaluate(
+        """() => {
+            const canvas = document.getElementById("people");
+            const own = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+            const found = {};
+            for (let n = 0; n < own.length; n += 4) {
+                if (own[n + 3] > 200) {
+                    const key = [own[n], own[n + 1], own[n + 2]].map((c) => Math.round(c / 8)).join(",");
+                    found[key] = (found[key] || 0) + 1;
+                }
+            }
+            return found;
+        }"""
+    )
+
+
+@in_a_browser
+def test_the_colour_list_works(made, written, opened):
+    model, frame = made
+    page = opened(written)
+    shown_first, seen = page.input_value("#question"), set()
+    for place, question in enumerate(model.schema_):
+        page.select_option("#question", str(place))
+        seen.add(json.dumps(dots(page), sort_keys=True))
+        n_views = len(question.views(np.zeros((0, question.n_codes + question.n_numbers))))
+        assert page.locator("#view option").count() == n_views
+        assert page.locator("#view-choice").is_visible() == (n_views > 1)
+        for view in range(1, min(n_views, 3)):
+            page.select_option("#view", str(view))
+            assert page.get_attribute("#people", "data-drawn") == f"{place}/{view}/all"
+    assert len(seen) == len(model.schema_)  # no two look the same
+    page.select_option("#question", shown_first)
+    names = model.schema_.names
+    page.select_option("#question", str(names.index("binary_1")))
+    shares = frame["binary_1"].value_counts(dropna=False)
+    told = [f"{name}\n{100 * shares[key] / len(frame):.1f}%" for name, key in (("no", "no"), ("yes", "yes"))]
+    legend = page.locator("#legend button").all_inner_texts()
+    assert [text.replace("\n\n", "\n") for text in legend[:2]] == [text.replace(".0%", "%") for text in told]
+
+
+@in_a_browser
+def test_a_colour_pressed_shows_only_its_people(made, written, opened):
+    page = opened(written)
+    page.select_option("#question", str(made[0].schema_.names.index("binary_1")))
+    before = sum(dots(page).values())
+    page.locator("#legend button").first.click()
+    assert page.get_attribute("#people", "data-drawn").endswith("/0")
+    assert page.locator("#legend button").first.get_attribute("aria-pressed") == "true"
+    assert 0 < sum(dots(page).values()) < before
+    page.locator("#legend button").first.click()
+    assert sum(dots(page).values()) == before
+
+
+@in_a_browser
+def test_pointing_at_a_person_shows_their_answers(made, written, opened):
+    model, frame = made
+    page = opened(written)
+    box = page.locator("#people").bounding_box()
+    page.locator("#people").scroll_into_view_if_needed()
+    box = page.locator("#people").bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 14, box["y"] + box["height"] / 2)  # who stands furthest to the right
+    assert page.inner_text("#person-hint") == "Row 1 of the table"
+    first = encode(frame.iloc[[0]], model.schema_)
+    told = {question.name: question.tell(block)[0] for question, block in blocks(first, model.schema_)}
+    names, answers = page.locator("#person dt").all_inner_texts(), page.locator("#person dd").all_inner_texts()
+    read = dict(zip(names, answers, strict=True))
+    chosen = model.schema_.names[int(page.input_value("#question"))]
+    assert read.pop(chosen) == (told[chosen] or "no answer") == page.locator("#tip b").inner_text()
+    assert read == {name: said for name, said in told.items() if said and name != chosen}
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)  # nobody stands there
+    assert page.locator("#tip").is_hidden()
+    page.focus("#people")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#tip").is_visible()
+    assert page.inner_text("#person-hint") != "Row 1 of the table"
+
+
+@in_a_browser
+def test_a_hostile_label_does_not_run(opened, tmp_path):
+    model, frame = hostile()
+    path = tmp_path / "hostile.html"
+    write_report(model, frame, path, title=HOSTILE[1], positions=np.random.default_rng(0).random((60, 2)))
+    page = opened(path)
+    for place in range(len(model.schema_)):
+        page.select_option("#question", str(place))
+        for view in range(1, page.locator("#view option").count()):
+            page.select_option("#view", str(view))
+    page.focus("#people")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.locator("svg.heat").hover()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("h1").text_content() == HOSTILE[1]
+    assert page.locator("#question option").all_text_contents()[1] == HOSTILE[1]
+    assert page.locator("img, iframe, object, embed, link, main script").count() == 0
+
+
+@in_a_browser
+def test_the_policy_stops_what_gets_in_all_the_same(written, opened, browser):
+    """Should markup ever get through, it does not run: the policy is tried with a script put in by hand."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(written.as_uri())
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hacked=1\">')")
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'window.hacked=1'}))")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.hacked") is None
+    context.close()
+
+
+@in_a_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 375, 768, 1200])
+def test_no_width_scrolls_sideways(written, opened, width, scheme):
+    page = opened(written, color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 700})
+    page.evaluate("for (const own of document.querySelectorAll('details')) own.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#people").bounding_box()["width"] > 0.8 * min(width, 500)
+
+
+@in_a_browser
+def test_on_paper_nothing_is_folded_or_cut(written, opened):
+    page = opened(written, color_scheme="dark")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 700, "height": 990})  # A4 with margins
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+LUMINANCE = """(colour) => {
+    const channel = (c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = colour.match(/[0-9.]+/g).map(channel);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}"""
+
+
+@in_a_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_headings_names_and_contrast(written, opened, scheme):
+    """What those need who listen to the page, or see little."""
+    page = opened(written, color_scheme=scheme)
+    levels = page.evaluate("Array.from(document.querySelectorAll('h1,h2,h3,h4'), (own) => Number(own.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.locator("svg:not([aria-label]):not([aria-hidden])").count() == 0
+    assert page.locator("canvas[aria-label], select").count() == 3
+    assert page.locator("label").count() == page.locator("select").count()
+    ids = page.evaluate("Array.from(document.querySelectorAll('[id]'), (own) => own.id)")
+    assert len(ids) == len(set(ids))
+    for selector in ("p", ".note", ".of", "summary", "nav a", "figcaption", ".number", "#legend small"):
+        own, behind = page.evaluate(
+            f"""(selector) => {{
+                const light = {LUMINANCE};
+                const element = document.querySelector(selector);
+                let under = element;
+                while (getComputedStyle(under).backgroundColor === "rgba(0, 0, 0, 0)") under = under.parentElement;
+                return [light(getComputedStyle(element).color), light(getComputedStyle(under).backgroundColor)];
+            }}""",
+            selector,
+        )
+        assert (max(own, behind) + 0.05) / (min(own, behind) + 0.05) >= 4.5, selector

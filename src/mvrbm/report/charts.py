@@ -168,8 +168,8 @@ def heat_legend(most: float) -> Markup:
     bounds = [f"{most * step / STEPS:.2f}" for step in range(STEPS + 1)]
     names = [f"{low} to {high}" for low, high in pairwise(bounds)]
     swatches = [
-        el("li", el("svg", el("rect", width=14, height=14, class_=f"heat{step}"), viewBox="0 0 14 14", class_="swatch"),
-           name)
+        el("li", el("svg", el("rect", width=14, height=14, class_=f"heat{step}"), viewBox="0 0 14 14", class_="swatch",
+                    aria_hidden="true"), name)
         for step, name in enumerate(names) if step
     ]  # fmt: skip
     return el("ul", join(*swatches), class_="legend")

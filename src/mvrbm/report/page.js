@@ -41,7 +41,6 @@
       size = canvas.clientWidth || 600;
       canvas.width = Math.round(size * scale);
       canvas.height = Math.round(tall() * scale);
-      canvas.style.height = `${tall()}px`;
       context.setTransform(scale, 0, 0, scale, 0, 0);
       const r = radius();
       const dot = (who, level) => {

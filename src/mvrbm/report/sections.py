@@ -175,8 +175,8 @@ def told_section(survey: Survey, told: Told) -> Markup:
         "told",
         "How well each answer can be told from the rest",
         el("p", f"For {sample}, each answer was covered up and guessed from the person's other answers. The dark bar "
-           "is how far off the guesses were; the light bar behind it is how far off one would be by guessing the same for "
-           "everybody. The shorter the dark bar beside the light one, the more the other answers give away."),
+           "is how far off the guesses were; the light bar behind it is how far off one would be by guessing the same "
+           "for everybody. The shorter the dark bar beside the light one, the more the other answers give away."),
         el("ul", el("li", _swatch("mark"), "guessed by the model"),
            el("li", _swatch("plain"), "the same for everybody"), class_="legend"),
         note("If these are the people that the model learnt from, it has seen their answers before, and the true "
