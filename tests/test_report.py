@@ -288,7 +288,7 @@ def test_too_many_people_are_sampled_and_the_page_says_so(made, tmp_path, monkey
 def test_a_picture_of_the_map(made, tmp_path):
     model, frame = made
     positions = np.random.default_rng(0).random((300, 2))
-    for name in model.schema_.names:
+    for name in [None, *model.schema_.names]:
         map_svg(model, frame, tmp_path / "map.svg", question=name, positions=positions, most_people=200)
         svg = ElementTree.parse(tmp_path / "map.svg").getroot()
         paths = svg.findall(".//{http://www.w3.org/2000/svg}path")

@@ -75,7 +75,7 @@ def map_svg(
     data: Any,
     path: str | os.PathLike[str],
     *,
-    question: str,
+    question: str | None = None,
     positions: ArrayLike | None = None,
     random_state: int = 0,
     most_people: int = 3000,
@@ -83,9 +83,12 @@ def map_svg(
 ) -> None:
     """Write the map of people, coloured by the answers to a question, as an SVG picture.
 
-    Of many people it shows `most_people`, chosen at random.
+    The question is the one with the closest links to all others, if none is named. Of many people it shows
+    `most_people`, chosen at random.
     """
     survey = findings.Survey(model, data, random_state)
+    links = findings.together(survey) if question is None else None
+    question = question or (links.hub if links else survey.schema.names[0])
     if question not in survey.schema.names:
         raise ValueError(f"no question is named {question!r}; model.schema_.names lists them")
     found = _positions(survey, positions, progress)

@@ -12,7 +12,7 @@ from mvrbm.report.html import Markup, el, short
 from mvrbm.report.shown import on_square
 
 _SIZE, _SIDE = 480, 230
-_STYLE = Markup("text{font:13px system-ui,sans-serif;fill:#57606a}.title{font-weight:600}")
+_STYLE = Markup("text{font:13px system-ui,sans-serif;fill:#6e7781}.title{font-weight:600}")
 
 
 def picture(survey: Survey, places: NDArray[np.float64], rows: NDArray[np.int64], name: str) -> str:
@@ -26,20 +26,11 @@ def picture(survey: Survey, places: NDArray[np.float64], rows: NDArray[np.int64]
     tall = round(16 + share * (_SIZE - 16))
     xy = (square[rows] / 65535 - 0.5) * (_SIZE - 16) + (_SIZE / 2, tall / 2)
     width = float(np.clip(3.2 * np.sqrt(3000 / max(len(rows), 1)), 3, 8))
-    dots: list[Markup] = []
-    key: list[Markup] = []
-    groups = [(-1, "no answer", BLANK), *zip(range(len(drawn.names)), drawn.names, drawn.colours, strict=True)]
-    for slot, said, colour in groups:
-        own = xy[of == slot]
-        if len(own):
-            path = "".join(f"M{x:.0f} {tall - y:.0f}h0" for x, y in own)
-            faint = 0.35 if slot < 0 else 0.8
-            dots.append(el("path", d=path, stroke=colour, stroke_opacity=faint))
-            at = 40 + 22 * len(key)
-            key.append(
-                el("g", el("circle", cx=_SIZE + 16, cy=at, r=6, fill=colour),
-                   el("text", short(said, 26), x=_SIZE + 30, y=at + 5))
-            )  # fmt: skip
+    slots = [*zip(range(len(drawn.names)), drawn.names, drawn.colours, strict=True), (-1, "no answer", BLANK)]
+    slots = [slot for slot in slots if (of == slot[0]).any()]
+    dots = [_dots(xy[of == slot], tall, colour, 0.8 if slot >= 0 else 0.35) for slot, _, colour in slots]
+    key = [_entry(place, said, colour) for place, (_, said, colour) in enumerate(slots)]
+    tall = max(tall, 40 + 22 * len(key))
     title = f"Map of people, coloured by {question.label or question.name}"
     svg = el(
         "svg", el("title", title), el("style", _STYLE),
@@ -48,3 +39,15 @@ def picture(survey: Survey, places: NDArray[np.float64], rows: NDArray[np.int64]
         xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {_SIZE + _SIDE} {tall}", role="img", aria_label=title,
     )  # fmt: skip
     return f"{svg}\n"
+
+
+def _dots(xy: NDArray[np.float64], tall: int, colour: str, opacity: float) -> Markup:
+    path = "".join(f"M{x:.0f} {tall - y:.0f}h0" for x, y in xy)
+    return el("path", d=path, stroke=colour, stroke_opacity=opacity)
+
+
+def _entry(place: int, said: str, colour: str) -> Markup:
+    y = 40 + 22 * place
+    return el(
+        "g", el("circle", cx=_SIZE + 16, cy=y, r=6, fill=colour), el("text", short(said, 26), x=_SIZE + 30, y=y + 5)
+    )
