@@ -253,25 +253,25 @@ def test_alike_people_stand_together():
     group = np.repeat([0, 1], 100)
     vectors = np.clip(0.2 + 0.6 * group[:, None] + 0.05 * random.normal(size=(200, 5)), 0, 1).astype(np.float32)
     told = []
-    found = places(vectors, 0, 1, lambda what, share: told.append(share))
+    found = places(vectors, 0, lambda what, share: told.append(share))
     assert (told[0], told[-1]) == (0, 1)
     assert told == sorted(told)
     distance = np.linalg.norm(found[:, None] - found[None], axis=2) + np.diag(np.full(200, np.inf))
     assert (group[distance.argmin(axis=1)] == group).mean() > 0.99
-    assert np.array_equal(found, places(vectors, 0, 1))
+    assert np.array_equal(found, places(vectors))
     assert found[:, 0].std() >= found[:, 1].std()
 
 
 @pytest.mark.parametrize("shape", [(1, 3), (2, 3), (9, 3), (10, 3), (40, 1)])
 def test_few_people_and_one_pattern_have_places(shape):
     vectors = np.random.default_rng(0).random(shape).astype(np.float32)
-    found = places(vectors, 0, 1)
+    found = places(vectors)
     assert found.shape == (shape[0], 2)
     assert np.isfinite(found).all()
 
 
 def test_people_who_are_all_the_same_have_places():
-    assert np.isfinite(places(np.full((50, 4), 0.5, np.float32), 0, 1)).all()
+    assert np.isfinite(places(np.full((50, 4), 0.5, np.float32))).all()
 
 
 def test_too_many_people_are_sampled_and_the_page_says_so(made, tmp_path, monkeypatch):

@@ -103,7 +103,7 @@ def _positions(
     survey: findings.Survey, given: ArrayLike | None, progress: Progress | None
 ) -> NDArray[np.float64] | None:
     if given is None and survey.vectors.shape[1]:
-        return places(survey.vectors, survey.random_state, survey.model.n_threads, progress)
+        return places(survey.vectors, survey.random_state, progress)
     if given is None:
         return None
     found = np.asarray(given, np.float64)

@@ -48,6 +48,5 @@ def _dots(xy: NDArray[np.float64], tall: int, colour: str, opacity: float) -> Ma
 
 def _entry(place: int, said: str, colour: str) -> Markup:
     y = 40 + 22 * place
-    return el(
-        "g", el("circle", cx=_SIZE + 16, cy=y, r=6, fill=colour), el("text", short(said, 26), x=_SIZE + 30, y=y + 5)
-    )
+    dot = el("circle", cx=_SIZE + 16, cy=y, r=6, fill=colour)
+    return el("g", dot, el("text", short(said, 26), x=_SIZE + 30, y=y + 5))

@@ -16,11 +16,11 @@ _EARLY, _LATE = 250, 500
 
 
 def places(
-    vectors: NDArray[np.float32], random_state: int = 0, n_threads: int | None = None, progress: Progress | None = None
+    vectors: NDArray[np.float32], random_state: int = 0, progress: Progress | None = None
 ) -> NDArray[np.float64]:
     """A place for each vector, (rows, 2), such that those with alike vectors stand together.
 
-    The same vectors and seed give the same places on the same machine.
+    One thread: the result would depend on their number, and the second brings little (docs/design-notes.md).
     """
     start = _main_directions(vectors)
     if len(vectors) < FEWEST or not start.any():
@@ -43,7 +43,7 @@ def places(
         early_exaggeration_iter=_EARLY,
         n_iter=_LATE,
         random_state=random_state,
-        n_jobs=n_threads or -1,
+        n_jobs=1,
         callbacks=tell,
         callbacks_every_iters=25,
     ).fit(np.ascontiguousarray(vectors, np.float64))
