@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 from openTSNE import TSNE
-from sklearn.manifold import TSNE as BarnesHut
+from sklearn import manifold
 
 from benchmarks.speed import PEW, PEW_ROWS
 from mvrbm import MVRBM
@@ -36,7 +36,7 @@ def libraries(vectors: np.ndarray) -> None:
     for threads in (1, 2):
         own = TSNE(n_jobs=threads, random_state=0)
         timed(f"openTSNE, threads: {threads}", lambda own=own: own.fit(vectors))
-    timed("scikit-learn, its own number of threads", lambda: BarnesHut(max_iter=750, random_state=0).fit(vectors))
+    timed("scikit-learn, its own number of threads", lambda: manifold.TSNE(max_iter=750, random_state=0).fit(vectors))
 
 
 def main() -> None:

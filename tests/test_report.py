@@ -43,7 +43,7 @@ def survey(made):
 
 def test_every_kind_says_what_it_is():
     assert len({kind.spoken for kind in KINDS}) == len(KINDS)
-    assert all(kind.error_in_words for kind in KINDS)
+    assert all(kind.error_means for kind in KINDS)
 
 
 TOLD = [
@@ -428,6 +428,17 @@ def test_the_paper_recipe_has_no_error_to_follow(tmp_path):
     page = report(model, frame, tmp_path)
     assert "No answers were kept from it" in page
     assert "as many rounds as it was allowed" in page
+
+
+def test_whatever_training_records_is_drawn(tmp_path):
+    frame, schema = make_survey(40, random_state=0)
+    model = MVRBM(2, schema=schema, max_epochs=3, random_state=0).fit(frame)
+    assert "Gap in free energy" not in report(model, frame, tmp_path)
+    for number, entry in enumerate(model.history_.epochs):
+        entry.update(free_energy_gap=0.1 * number, other_thing=1.0)
+    page = report(model, frame, tmp_path)
+    assert "Gap in free energy" in page
+    assert "Other thing" in page
 
 
 def test_an_array_of_numbers(tmp_path):

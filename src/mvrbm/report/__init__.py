@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mvrbm.estimators import MVRBM
-from mvrbm.report import findings, sections
+from mvrbm.report import findings, people, questions
 from mvrbm.report.page import page
 from mvrbm.report.picture import picture
 from mvrbm.report.places import Progress, places
@@ -43,16 +43,16 @@ def write_report(
     links = findings.together(survey)
     rows = people_shown(survey) if found is not None else np.zeros(0, np.int64)
     parts = [
-        sections.people_map(survey, len(rows)),
-        sections.hidden_patterns(findings.patterns(survey)),
-        sections.told_section(survey, told),
-        sections.together_section(links),
-        sections.blanks_section(survey, findings.blanks(survey)),
-        sections.training_section(survey),
+        people.people_map(survey, len(rows)),
+        people.hidden_patterns(findings.patterns(survey)),
+        questions.told_section(survey, told),
+        questions.together_section(links),
+        questions.blanks_section(survey, findings.blanks(survey)),
+        people.training_section(survey),
     ]
     shown = {} if found is None else page_data(survey, found, rows, links.hub if links else survey.schema.names[0])
     made_by = "Made by mvrbm. Nothing on this page was fetched from anywhere, and nothing is sent."
-    whole = page(title, sections.head(survey, title), [part for part in parts if part is not None], shown, made_by)
+    whole = page(title, people.head(survey, title), [part for part in parts if part is not None], shown, made_by)
     with written_whole(path) as beside:
         beside.write_text(whole, encoding="utf-8")
     if progress:

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.report.html import Markup, el, join, short
+from mvrbm.report.html import Markup, el, short
+from mvrbm.report.parts import swatch
 
 Float = NDArray[np.float64]
 
@@ -144,7 +145,7 @@ STEPS = 8
 def heat_map(strength: Float, names: Sequence[str], said: str) -> Markup:
     """A square for each two questions, darker the stronger they go together; one path for each shade."""
     n, cell, top = len(names), 12.0, 20.0
-    left = 24 + 5.2 * max(len(short(name, 36)) for name in names)
+    left = 26 + 5.6 * max(len(short(name, 36)) for name in names)
     most = max(float(strength.max(initial=0.0)), 1e-9)
     shade = np.minimum((STEPS * strength / most).astype(int), STEPS - 1)
     np.fill_diagonal(shade, 0)
@@ -167,9 +168,5 @@ def heat_legend(most: float) -> Markup:
     """What the shades mean."""
     bounds = [f"{most * step / STEPS:.2f}" for step in range(STEPS + 1)]
     names = [f"{low} to {high}" for low, high in pairwise(bounds)]
-    swatches = [
-        el("li", el("svg", el("rect", width=14, height=14, class_=f"heat{step}"), viewBox="0 0 14 14", class_="swatch",
-                    aria_hidden="true"), name)
-        for step, name in enumerate(names) if step
-    ]  # fmt: skip
-    return el("ul", join(*swatches), class_="legend")
+    entries = [el("li", swatch(f"heat{step}"), name) for step, name in enumerate(names) if step]
+    return el("ul", *entries, class_="legend")
