@@ -238,8 +238,8 @@ def _numbers(random: np.random.Generator) -> list[Item]:
     years = (AGES[:, None] - 45) / 15
     household = {"age": 0.6 - 0.15 * years**2, "country": random.normal(0, 0.3, (len(COUNTRIES), 1))}
     income = {"age": -0.08 * years**2, "education": np.linspace(-0.4, 0.4, len(EDUCATION))[:, None]}
-    income |= _by_country(random, 1, 0.3)
+    income |= _by_country(random, 1, 0.2)
     return [
         Item(Continuous("household", low=1, integer=True), Count(), _loads(random, 1, 0.1, 0.3), household, 0.02),
-        Item(Continuous("income", low=0), Amount(1000.0, 0.45), _loads(random, 1, 0.15, 0.3), income, 0.15),
+        Item(Continuous("income", low=0), Amount(1000.0, 0.35), _loads(random, 1, 0.1, 0.2), income, 0.15),
     ]
