@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report clean
+.PHONY: help demo test test-slow study study-quick lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,6 +21,12 @@ test: $(VENV)/.installed ## the tests, in under ten minutes
 
 test-slow: $(VENV)/.installed ## the tests that take longer
 	$(BIN)/python -m pytest -m slow
+
+study: $(VENV)/.installed ## the paper's case study, into the folder study (about an hour; make study-quick: minutes)
+	$(BIN)/python -m mvrbm.study
+
+study-quick: $(VENV)/.installed ## a small version of it, into study-quick
+	$(BIN)/python -m mvrbm.study --quick --out study-quick
 
 lint: $(VENV)/.installed ## style, format and types
 	$(BIN)/ruff check .

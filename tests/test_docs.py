@@ -10,7 +10,14 @@ import pytest
 from mvrbm import Binary, Continuous, Schema, write_table
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/design-notes.md", "docs/tables.md", "docs/model-file.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/design-notes.md",
+    "docs/tables.md",
+    "docs/model-file.md",
+    "docs/case-study.md",
+]
 
 
 def run(page: str) -> dict[str, object]:
