@@ -137,7 +137,7 @@ def _known(outputs: Sequence[str] | None, schema: Schema) -> tuple[str, ...]:
 
 def _answered(answers: Answers, schema: Schema) -> dict[str, int]:
     return {
-        question.name: int((~encoding.blank_cells(question, block)).any(axis=1).sum())
+        question.name: int((~encoding.blank_cells(block)).any(axis=1).sum())
         for question, block in blocks(answers, schema)
     }
 
