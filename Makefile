@@ -23,10 +23,10 @@ test-slow: $(VENV)/.installed ## the tests that take longer
 	$(BIN)/python -m pytest -m slow
 
 study: $(VENV)/.installed ## the paper's case study, into the folder study (about an hour; make study-quick: minutes)
-	$(BIN)/python -m mvrbm.study
+	$(BIN)/mvrbm study
 
 study-quick: $(VENV)/.installed ## a small version of it, into study-quick
-	$(BIN)/python -m mvrbm.study --quick --out study-quick
+	$(BIN)/mvrbm study --quick -o study-quick
 
 lint: $(VENV)/.installed ## style, format and types
 	$(BIN)/ruff check .

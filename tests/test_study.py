@@ -11,10 +11,10 @@ import pytest
 
 from frames import LIBRARIES
 from mvrbm import MVRBM, Binary, MVRBMPredictor, Schema
+from mvrbm.cli import main
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import encode
 from mvrbm.study import paper, run_study
-from mvrbm.study.__main__ import main
 from mvrbm.study.experiments import Experiments, Sample, together
 from mvrbm.study.grid import Cell, Store
 from mvrbm.study.tables import Figures, trends, written
@@ -194,7 +194,7 @@ def test_a_store_keeps_what_it_is_given(tmp_path):
 
 @pytest.mark.slow
 def test_the_quick_study_shows_the_papers_trends(tmp_path, capsys):
-    main(["--quick", "-o", str(tmp_path)])
+    assert main(["study", "--quick", "-o", str(tmp_path)]) == 0
     assert capsys.readouterr().out.strip() == (tmp_path / "tables.md").read_text().strip()
     found = Figures(json.loads((tmp_path / "results.json").read_text()))
     for recipe, own in trends(found).items():

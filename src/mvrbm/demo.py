@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mvrbm.estimators import MVRBM
 from mvrbm.evaluation import evaluate, table_of_errors
 from mvrbm.files import write_table
+from mvrbm.report import map_svg, people_map, write_report
 from mvrbm.schema import Schema
 from mvrbm.units import Binary, Categorical, Continuous, Ordinal
 
@@ -100,13 +101,16 @@ def run(folder: Path) -> None:
     chances.insert(1, "partyid", frame["partyid"])
     chances.insert(2, "predicted", model.predict(frame, "partyid"))
     write_table(chances, folder / "predictions.csv")
+    at = people_map(model, frame)
+    write_report(model, frame, folder / "report.html", title="General Social Survey, 2018", positions=at)
+    map_svg(model, frame, folder / "map.svg", question="polviews", positions=at)
     made = {
         "survey.csv": "the survey, and survey.schema.yaml: its questions",
         "model.mvrbm": "the model; mvrbm.load reads it",
         "completed.csv": f"the survey, {len(flags):,} blanks filled; completed-cells.csv tells each and how sure it is",
         "features.csv": "each person as a vector of 50 numbers",
         "predictions.csv": "everyone's party as told by all their other answers, with the chance of each",
-        **_report(model, frame, folder),
+        "report.html": "a page about all of it: open it in a browser; map.svg is its map of people",
     }
     print(f"\nIn {time.perf_counter() - begun:.0f} s, in the folder {folder}:")
     print("".join(f"  {name:16} {what}\n" for name, what in made.items()))
@@ -116,12 +120,3 @@ def run(folder: Path) -> None:
     print(f"  mvrbm complete {model_} {survey_} --draws 5 -o {folder / 'drawn.csv'}   # for multiple imputation")
     print(f"  mvrbm predict {model_} {survey_} --target natfare --proba -o {folder / 'welfare.csv'}")
     print("  mvrbm schema your-own-survey.sav          # then fit, complete, ... as in README.md")
-
-
-def _report(model: Any, frame: pd.DataFrame, folder: Path) -> dict[str, str]:
-    try:
-        from mvrbm.report import write_report
-    except ImportError:
-        return {}
-    write_report(model, frame, folder / "report.html")
-    return {"report.html": "a page about all of it: open it in a browser"}

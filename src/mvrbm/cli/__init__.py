@@ -29,6 +29,7 @@ EXAMPLES = {
     "sample": "mvrbm sample survey.mvrbm --n-samples 1000 --given country=Peru --random-state 0 -o made-up.csv",
     "evaluate": "mvrbm evaluate survey.csv --hide 0.2 --compare",
     "report": "mvrbm report survey.mvrbm survey.sav -o report.html",
+    "study": "mvrbm study survey.sav -o study --quick",
     "demo": "mvrbm demo -o mvrbm-demo",
 }
 """One real call of each command; a test parses them, another runs them."""
@@ -118,6 +119,17 @@ def parser() -> argparse.ArgumentParser:
 
     c = add("report", commands.report, "write a page about a model and its table", "model", "data")
     output(c, "the page to write (.html)")
+
+    c = add("study", commands.study, "run the paper's three experiments and its map")
+    c.add_argument(
+        "data", metavar="DATA", nargs="?", help="the table; without it, one made in the shape of the paper's"
+    )
+    output(
+        c, "the folder for tables, figures and results; run again, it goes on [study]", required=False, default="study"
+    )
+    c.add_argument("--schema", **own_schema)
+    c.add_argument("--recipe", choices=("paper", "default"), action="append", help="only this recipe [both]")
+    c.add_argument("--quick", action="store_true", help="a small version, in minutes")
 
     c = add("demo", commands.demo, "do all of this on a real survey, in a folder")
     output(c, "the folder [mvrbm-demo]", required=False, default="mvrbm-demo")

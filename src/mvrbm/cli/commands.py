@@ -15,6 +15,7 @@ from mvrbm.estimators import MVRBM
 from mvrbm.evaluation import evaluate as evaluation
 from mvrbm.evaluation import table_of_errors
 from mvrbm.files import ending_of, keeps_labels, read_table, schema_beside, write_table
+from mvrbm.progress import Step, tell
 from mvrbm.schema import Schema
 from mvrbm.whole import target_of
 
@@ -128,14 +129,27 @@ def evaluate(args: Args) -> None:
 
 def report(args: Args) -> None:
     """Write a page about a model and its table."""
-    try:
-        from mvrbm.report import write_report
-    except ImportError as error:
-        raise ValueError(f"this version of mvrbm cannot write reports ({error})") from None
+    from mvrbm.report import write_report
+
     target_of(args.output)
     model, frame = _model_and_table(args)
-    write_report(model, frame, args.output)
+    write_report(model, frame, args.output, progress=lambda what, share: tell(Step(what, int(100 * share), 100, "%")))
     say(args, f"{args.output}: open it in a browser")
+
+
+def study(args: Args) -> None:
+    """Run the paper's case study."""
+    from mvrbm.study import run_study
+
+    frame, found = read_table(args.data, args.schema) if args.data else (None, None)
+    recipes = {"recipes": args.recipe} if args.recipe else {}
+
+    def heard(done: int, of: int, what: str) -> None:
+        say(args, f"[{done:3}/{of}] {what}")
+
+    run_study(frame, found, args.output, quick=args.quick, progress=heard, **recipes)
+    print((Path(args.output) / "tables.md").read_text(encoding="utf-8"))
+    say(args, f"{args.output}: the tables, the figures and results.json")
 
 
 def demo(args: Args) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from mvrbm import inference
 from mvrbm.answers import Answers
@@ -16,6 +15,7 @@ from mvrbm.datasets import best_guesses
 from mvrbm.encoding import blocks, decode
 from mvrbm.estimators import MVRBM, MVRBMPredictor
 from mvrbm.metrics import errors_by_kind
+from mvrbm.report.places import places
 from mvrbm.schema import Schema
 from mvrbm.study.grid import BEST, Cell
 from mvrbm.summary import summarise
@@ -161,8 +161,6 @@ class Experiments:
 
     def _map(self, cell: Cell) -> dict[str, Any]:
         """People by t-SNE of their vectors, of a model that does not know the question that colours them."""
-        from sklearn.manifold import TSNE
-
         assert cell.target is not None
         people = self._people(cell)
         without = Schema([question for question in self.schema if question.name != cell.target])
@@ -171,15 +169,13 @@ class Experiments:
         code = {question.name: block for question, block in blocks(people.answers, self.schema)}[cell.target][:, 0]
         count = np.bincount(code[code >= 0], minlength=self.schema[cell.target].n_values)
         shown = np.isin(code, np.argsort(-count, kind="stable")[:SHOWN]) & (code >= 0)
-        perplexity = min(30.0, (len(vectors) - 1) / 3)
-        with threadpool_limits(1):  # its threads wait for each other by spinning: on a busy machine, for minutes
-            places = TSNE(init="pca", perplexity=perplexity, random_state=cell.seed).fit_transform(vectors)
+        at = places(vectors, cell.seed)
         values = [str(value) for value in self.schema[cell.target].known_values]
         labels = [values[c] for c in code[shown]]
         regions = [label.split()[0] for label in labels] if self.made else None
         return {
-            "x": [round(float(x), 2) for x in places[shown, 0]],
-            "y": [round(float(y), 2) for y in places[shown, 1]],
+            "x": [round(float(x), 2) for x in at[shown, 0]],
+            "y": [round(float(y), 2) for y in at[shown, 1]],
             "labels": labels,
             "alike": together(vectors[shown], labels),
             "alike_regions": None if regions is None else together(vectors[shown], regions),
