@@ -336,7 +336,7 @@ class RankingBlock(LevelBlock):
         self._gamma = [q.ties or (1.0 if paper else "learn") for q in questions]
         half = np.concatenate([(p + s) for p, s in zip(self.pairs, self.feature_start, strict=True)])
         level = 3 * np.arange(len(half))
-        one = 1.0 / items[owner]
+        one = (1.0 / items if paper else np.ones(len(items)))[owner]
         rows = np.concatenate([level, level + 1, level + 1, level + 2])
         columns = np.concatenate([half[:, 0], half[:, 0], half[:, 1], half[:, 1]])
         A = sparse.csr_array((np.concatenate([one, one / 2, one / 2, one]), (rows, columns)))
