@@ -10,6 +10,7 @@ import numpy as np
 
 import mvrbm
 from mvrbm.answers import Answers
+from mvrbm.links import ANSWERED_GAIN, Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
 from mvrbm.visible import Visible
@@ -37,7 +38,7 @@ class Listed:
         elif kind == "ordinal":
             G, H = self._ordinal(question, U, V, base, paper)
         elif kind == "ranking":
-            G, H = self._ranking(question, U, V, base)
+            G, H = self._ranking(question, U, V, base, paper)
         else:
             G, H = self._continuous(question, U, V, base, paper, location, scale)
         self.G, self.H = np.asarray(G, float), np.asarray(H, float)
@@ -62,9 +63,9 @@ class Listed:
                 G[m - 1] += base[m - 1]
         return G, H
 
-    def _ranking(self, question, U, V, base):
-        M = len(U)
-        pairs = list(itertools.combinations(range(M), 2))
+    def _ranking(self, question, U, V, base, paper):
+        M = len(U) if paper else 1.0  # the paper's scale
+        pairs = list(itertools.combinations(range(len(U)), 2))
         self.codes = np.array(list(itertools.product([0, 1, 2], repeat=len(pairs))))
         G, H = np.zeros(len(self.codes)), np.zeros((len(self.codes), V.shape[1]))
         for n, outcome in enumerate(self.codes):
@@ -93,8 +94,8 @@ class Listed:
         self.numbers = (v * scale + location)[:, None]
         sigma = np.exp(-base[0] / 2)
 
-        def draw_number(state, rng):
-            mean = sigma**2 * (U[0] + state @ V[0])
+        def draw_number(state, rng, linked):
+            mean = sigma**2 * (U[0] + state @ V[0] + linked)
             found = mean + sigma * rng.standard_normal(len(state))
             while (out := (found < low) | (found > high)).any():  # what falls outside is drawn again
                 found[out] = mean[out] + sigma * rng.standard_normal(out.sum())
@@ -191,18 +192,37 @@ def random_answers(questions, n_rows, seed, missing=0.0, numbers=(2.0, 1.5)):
     return Answers(codes.astype(np.uint8), nums.astype(np.float32))
 
 
-def machine(case, n_hidden=3, seed=0, size=0.7, dtype=np.float64):
-    """A machine with random parameters, large enough to matter."""
+def all_links(visible):
+    """A link between every two features of different questions (but of two numbers), and from every other question."""
+    rows, columns = [], []
+    kinds = [visible.questions[i].kind for i in visible.question_order]
+    for i, own in enumerate(visible.feature_question):
+        for j, other in enumerate(visible.feature_question[:i]):
+            if own != other and not kinds[own] == kinds[other] == "continuous":
+                rows.append(i)
+                columns.append(j)
+        for other in range(visible.n_questions):
+            if own != other:
+                rows.append(i)
+                columns.append(visible.n_features + other)
+    return Links(np.array(rows), np.array(columns), visible.feature_question)
+
+
+def machine(case, n_hidden=3, seed=0, size=0.7, dtype=np.float64, told=False, linked=False):
+    """A machine with random parameters, large enough to matter; told which questions are answered, and with links."""
     questions = questions_of(case)
     paper = case == "paper"
     data = random_answers(questions, 200, seed)
     visible = Visible(questions, summarise(data, questions), paper=paper)
-    rbm = RBM.start(visible, n_hidden, seed, dtype=dtype)
+    links = all_links(visible) if linked else None
+    rbm = RBM.start(visible, n_hidden, seed, dtype=dtype, answered=told or linked, links=links)
     rng = np.random.default_rng(seed + 1)
     p = rbm.parameters
     p.W[:] = size * rng.standard_normal(p.W.shape)
     p.U[:] = size * rng.standard_normal(p.U.shape)
     p.w[:] = size * rng.standard_normal(p.w.shape)
+    p.R[:] = size * rng.standard_normal(p.R.shape)
+    p.links[:] = 0.4 * size * rng.standard_normal(p.links.shape)
     learnt = visible.natural_slope(p.base) != 0
     p.base[learnt] = 0.3 * rng.standard_normal(learnt.sum())
     rbm.refresh()
@@ -210,9 +230,12 @@ def machine(case, n_hidden=3, seed=0, size=0.7, dtype=np.float64):
 
 
 class Oracle:
-    """Every answer of a machine restricted to some questions (by their number in the schema), and its probability."""
+    """Every answer of a machine restricted to some questions (by their number in the schema), and its probability.
 
-    def __init__(self, rbm, only=None):
+    `told` are the questions that the machine is told are answered: unless given, those that are.
+    """
+
+    def __init__(self, rbm, only=None, told=None):
         visible, p = rbm.visible, rbm.parameters
         self.questions = visible.questions
         self.only = list(range(len(self.questions))) if only is None else list(only)
@@ -236,6 +259,32 @@ class Oracle:
             for name in ("G", "H", "log_measure")
         )
         self.states = np.array(list(itertools.product([0, 1], repeat=len(self.w))), float)
+        told = [place[i] for i in (self.only if told is None else told)]
+        if len(p.R):
+            self.w = self.w + p.R[told].sum(axis=0)
+        self.linked = {}
+        if rbm.links:
+            self.G = self.G + self._links(rbm, place, told)
+
+    def _links(self, rbm, place, told):
+        """The sum over links of weight times the two features, or of weight times feature if that question is told."""
+        visible = rbm.visible
+        answers = self.answers()
+        x = visible.features(visible.load(answers, np.arange(answers.n_rows), np.float64))
+        total = np.zeros(len(self.index))
+        feature = {int(visible.feature_start[place[i]]): i for i in self.only if self.questions[i].n_numbers}
+        self.linked = {i: np.zeros(len(self.index)) for i in feature.values()}
+        for i, c, weight in zip(rbm.links.rows, rbm.links.columns, rbm.parameters.links, strict=True):
+            if c < visible.n_features:
+                total += weight * x[i] * x[c]
+                for end, other in ((i, c), (c, i)):
+                    if int(end) in feature:
+                        self.linked[feature[int(end)]] += weight * x[other]
+            elif c - visible.n_features in told:
+                total += ANSWERED_GAIN * weight * x[i]
+                if int(i) in feature:
+                    self.linked[feature[int(i)]] += ANSWERED_GAIN * weight
+        return total
 
     def log_joint(self):
         """-E(v, h) plus the log of the quadrature's weight, (answers, hidden states)."""
@@ -257,7 +306,8 @@ class Oracle:
         column = 0
         for i in self.only:
             if self.questions[i].kind == "continuous":
-                answers.numbers[:, column] = self.listed[i].draw_number(state, rng)
+                linked = self.linked[i][at] if i in self.linked else 0.0
+                answers.numbers[:, column] = self.listed[i].draw_number(state, rng, linked)
                 column += 1
         return answers
 

@@ -32,9 +32,10 @@ def log_predicted(rbm, chunk, targets):
     return total
 
 
+@pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("case", CHECKED)
-def test_the_value_is_that_of_the_predictive_distribution(case):
-    rbm = machine(case)
+def test_the_value_is_that_of_the_predictive_distribution(case, linked):
+    rbm = machine(case, linked=linked)
     chunk = load(rbm, random_answers(rbm.visible.questions, 40, 3, missing=0.3))
     exact = case != "paper"  # there a number's predictive distribution is the mean-field one
     for targets in ([0], [rbm.visible.n_questions - 1], [0, rbm.visible.n_questions - 1]):
@@ -44,9 +45,10 @@ def test_the_value_is_that_of_the_predictive_distribution(case):
             assert (found < 0).any()
 
 
+@pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("case", CASES)
-def test_the_gradient_of_the_conditional_likelihood(case):
-    rbm = machine(case)
+def test_the_gradient_of_the_conditional_likelihood(case, linked):
+    rbm = machine(case, linked=linked)
     answers = random_answers(rbm.visible.questions, 30, 3, missing=0.3)
     chunk = load(rbm, answers)
     weights = np.linspace(0.1, 2, 30)
@@ -70,12 +72,13 @@ def test_the_gradient_of_the_likelihood_given_posteriors(case):
     marked = mark(rbm.visible, targets)
     chunk = load(rbm, answers)
     weights = np.linspace(0.1, 2, 30)
-    H = rbm.posterior(without(rbm, chunk, targets))
+    inputs = without(rbm, chunk, targets)
+    X, H = rbm.features(inputs), rbm.posterior(inputs)
     wanted = rbm.visible.keep_only(chunk, marked)
-    expected = differences(rbm, lambda: float(weights @ rbm.log_prob_given(wanted, H).sum(axis=0)))
+    expected = differences(rbm, lambda: float(weights @ rbm.log_prob_given(wanted, H, X).sum(axis=0)))
     found = gradient(rbm, Readout(0, targets), Batch(answers, np.arange(30), weights, 0))
     out = rbm.parameters.like(found)
-    np.testing.assert_allclose(out.joint[-1, -1], weights @ rbm.log_prob_given(wanted, H).sum(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(out.joint[-1, -1], weights @ rbm.log_prob_given(wanted, H, X).sum(axis=0), rtol=1e-9)
     out.joint[-1, -1] = 0
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     assert not out.w.any()

@@ -29,7 +29,7 @@ def differences(rbm, value, step=1e-5):
     vector = rbm.parameters.vector
     out = np.zeros_like(vector)
     free = rbm.parameters.like(np.ones_like(vector))
-    free.joint[-1, -1] = 0
+    free.joint[rbm.visible.n_features :, -1] = 0
     free.base[:] = rbm.visible.natural_slope(rbm.parameters.base) != 0
     for i in np.flatnonzero(free.vector):
         kept = vector[i]
@@ -145,9 +145,10 @@ def test_blanks_as_hidden():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_masked_objective(case):
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_masked_objective(case, linked):
     """The derivative of the log-probability of the hidden answers given the posterior of those kept."""
-    rbm = machine(case)
+    rbm = machine(case, linked=linked)
     batch = Batch(random_answers(rbm.visible.questions, 8, 2, missing=0.2), np.arange(8), np.linspace(0.1, 1, 8), 3)
     objective = Masked(7, (0.2, 0.8))
     pieces = batch.pieces(4)
@@ -156,11 +157,11 @@ def test_the_masked_objective(case):
         total = 0.0
         for piece in pieces:
             kept, hidden = objective.split(rbm, piece)
-            total += piece.weights @ rbm.log_prob_given(hidden, rbm.posterior(kept)).sum(axis=0)
+            X = rbm.features(kept)
+            total += piece.weights @ rbm.log_prob_given(hidden, rbm.posterior(kept, X), X).sum(axis=0)
         return total
 
     found = rbm.parameters.like(gradient(rbm, objective, batch))
-    found.joint[-1, -1] = 0
     np.testing.assert_allclose(found.vector, differences(rbm, value), rtol=1e-6, atol=1e-6)
 
 

@@ -84,12 +84,12 @@ def features_times_weights(rbm, listed, question, answers, row, own):
 
 
 def pair_alone(rbm, question, cell):
-    """What the outcome 0 (the first item won) of one pair adds: its item's weights over M."""
+    """What the outcome 0 (the first item won) of one pair adds: its item's weights, by the paper over M."""
     visible = rbm.visible
     place = list(visible.question_order).index(question)
     start = visible.feature_start[place]
     q = visible.questions[question]
-    return rbm.parameters.W[start + q.pairs[cell][0]].astype(float) / q.n_values
+    return rbm.parameters.W[start + q.pairs[cell][0]].astype(float) / (q.n_values if visible.paper else 1)
 
 
 CHECKED = [case for case in CASES if case != "non-empty"]
@@ -146,7 +146,7 @@ def one_by_one(rbm, answers, row, question):
             found.append(1 / (1 + np.exp(no - yes)))
         return found
     base = float(rbm.theta[visible.base_question == place][0])
-    M = q.n_values
+    M = q.n_values if rbm.visible.paper else 1
     for left, right in q.pairs:
         w = [
             log_weight(U[left] / M, W[left] / M),
@@ -384,9 +384,10 @@ def test_how_is_one_of_three():
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in ("non-empty", "paper")])
-def test_a_mean_field_outlook_is_the_conditional_given_the_posterior(case):
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_mean_field_outlook_is_the_conditional_given_the_posterior(case, linked):
     """What is asked about, one code or number a question, has log P(v | h) with h at the posterior of the others."""
-    rbm = machine(case)
+    rbm = machine(case, linked=linked)
     rbm.mean_field = True
     answers = people(rbm)
     chunk = rbm.visible.load(answers, np.arange(answers.n_rows), rbm.dtype)
@@ -394,7 +395,7 @@ def test_a_mean_field_outlook_is_the_conditional_given_the_posterior(case):
         mine = rbm.visible.question_order == question
         rest = rbm.visible.keep_only(chunk, ~mine[:, None])
         own = rbm.visible.keep_only(chunk, mine[:, None])
-        expected = rbm.log_prob_given(own, rbm.posterior(rest))[mine][0]
+        expected = rbm.log_prob_given(own, rbm.posterior(rest), rbm.features(rest))[mine][0]
         found = 0.0
         for part, its in zip(rbm.visible.parts, outlook, strict=True):
             log_p = part.block.log_prob(its, own.codes[part.codes], own.numbers[part.numbers])

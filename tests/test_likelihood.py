@@ -36,10 +36,13 @@ def test_many_hidden_units_are_sampled_within_the_error_that_is_told(monkeypatch
 
 def test_score_samples_of_whole_rows():
     frame, schema = make_survey(60, random_state=0, missing=0.0)
-    model = MVRBM(4, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    model = MVRBM(4, schema=schema, max_epochs=2, objective="cd", random_state=0).fit(frame)
     found = model.score_samples(frame, kind="ais")
     assert found.shape == (60,)
     assert (found < 0).all()
     assert not model.log_z_error_.any()  # few hidden units: exact
+    linked = MVRBM(4, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    assert np.isfinite(linked.score_samples(frame, kind="ais")).all()
+    assert (linked.log_z_error_ > 0).all()
     with pytest.raises(ValueError, match="kind must be 'answers' or 'ais', not 'all'"):
         model.score_samples(frame, kind="all")

@@ -38,8 +38,9 @@ TOLERANCE = {"rtol": 1e-5, "atol": 3e-5}
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("part", ["all", "some"])
-def test_energy_and_free_energy(case, part):
-    rbm = machine(case)
+@pytest.mark.parametrize("linked", [False, True])
+def test_energy_and_free_energy(case, part, linked):
+    rbm = machine(case, linked=linked)
     oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
     chunk = listed(rbm, oracle)
     joint = oracle.log_joint() - oracle.log_measure[:, None]
@@ -52,8 +53,9 @@ def test_energy_and_free_energy(case, part):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("part", ["all", "some"])
-def test_posterior(case, part):
-    rbm = machine(case)
+@pytest.mark.parametrize("linked", [False, True])
+def test_posterior(case, part, linked):
+    rbm = machine(case, linked=linked)
     oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
     joint = oracle.log_joint()
     p = np.exp(joint - np.logaddexp.reduce(joint, axis=1, keepdims=True))
@@ -66,7 +68,7 @@ def test_posterior(case, part):
 def test_conditional_of_answers_given_hidden_units(case):
     """log P(v_i | h), its partition function and the means of x and t, of each question by itself."""
     rbm = machine(case)
-    z = rbm.visible_inputs(hidden_states(rbm, Oracle(rbm, [0])))
+    z = rbm.visible_inputs(hidden_states(rbm, Oracle(rbm, [0])), np.empty(0))
     for i in range(rbm.visible.n_questions):
         oracle = Oracle(rbm, [i])
         chunk = listed(rbm, oracle)
@@ -88,13 +90,14 @@ def test_conditional_of_answers_given_hidden_units(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_conditional_free_energy_gives_the_predictive_distribution(case):
+@pytest.mark.parametrize("linked", [False, True])
+def test_conditional_free_energy_gives_the_predictive_distribution(case, linked):
     """P(v_i | others) in proportion to exp(-F(v_i | others)), in the machine of the questions asked and answered."""
-    rbm = machine(case)
+    rbm = machine(case, linked=linked)
     last = rbm.visible.n_questions - 1
     others = some_subset(rbm)
     others = [i for i in others if i != last]
-    oracle = Oracle(rbm, [*others, last])
+    oracle = Oracle(rbm, [*others, last], told=others)
     at = oracle.index[:, :-1]
     fixed = at[len(at) // 3]
     rows = np.flatnonzero((at == fixed).all(axis=1))
@@ -110,8 +113,9 @@ def test_conditional_free_energy_gives_the_predictive_distribution(case):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("part", ["all", "some"])
-def test_exact_log_z_and_likelihood(case, part):
-    rbm = machine(case)
+@pytest.mark.parametrize("told", [False, True])
+def test_exact_log_z_and_likelihood(case, part, told):
+    rbm = machine(case, told=told)
     oracle = Oracle(rbm, None if part == "all" else some_subset(rbm))
     chunk = listed(rbm, oracle)
     log_z = exact_log_z(rbm, one_row(chunk))
@@ -121,13 +125,20 @@ def test_exact_log_z_and_likelihood(case, part):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_ais_agrees_with_the_exact_sum(case):
-    rbm = machine(case, size=0.5)
+@pytest.mark.parametrize("linked", [False, True])
+def test_ais_agrees_with_the_exact_sum(case, linked):
+    rbm = machine(case, size=0.5, linked=linked)
     oracle = Oracle(rbm, some_subset(rbm) if case == "mixture" else None)
     pattern = one_row(listed(rbm, oracle))
     found = ais(rbm, pattern, n_chains=200, n_steps=200, seed=1)
     assert 0 < found.error < 0.2
-    assert abs(found.value - exact_log_z(rbm, pattern)) < 4 * found.error
+    assert abs(found.value - oracle.log_z()) < 4 * found.error
+
+
+def test_with_links_an_exact_sum_is_refused():
+    rbm = machine("mixture", linked=True)
+    with pytest.raises(ValueError, match="use ais"):
+        exact_log_z(rbm, one_row(listed(rbm, Oracle(rbm, [0]))))
 
 
 def test_leaving_a_blank_out_is_not_summing_over_it():
@@ -153,7 +164,10 @@ def test_float32_agrees_with_float64():
         np.testing.assert_allclose(fast.free_energy(b), exact.free_energy(a), rtol=1e-5, atol=2e-5)
         H = H.astype(np.float64)
         np.testing.assert_allclose(
-            fast.log_prob_given(b, H.astype(np.float32)), exact.log_prob_given(a, H), rtol=1e-4, atol=1e-4
+            fast.log_prob_given(b, H.astype(np.float32), fast.features(b)),
+            exact.log_prob_given(a, H, exact.features(a)),
+            rtol=1e-4,
+            atol=1e-4,
         )
 
 
@@ -169,7 +183,7 @@ def test_a_question_that_nobody_answers_changes_nothing(blank):
     def seen():
         H = rbm.posterior(chunk)
         log_z = np.array([exact_log_z(rbm, Chunk(chunk.codes[:, [b]], chunk.numbers[:, [b]])) for b in range(20)])
-        return H, rbm.free_energy(chunk), rbm.log_prob_given(chunk, H), log_z
+        return H, rbm.free_energy(chunk), rbm.log_prob_given(chunk, H, rbm.features(chunk)), log_z
 
     before = seen()
     starts = [*rbm.visible.feature_start, rbm.visible.n_features]

@@ -18,6 +18,7 @@ from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordi
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import blocks, encode
 from mvrbm.inference import chances, predict
+from mvrbm.links import ANSWERED_GAIN
 from mvrbm.metrics import binary_error, errors_by_question, ordinal_error
 from mvrbm.report import colours, findings, html, map_svg, people_map, shown, write_report
 from mvrbm.report.places import places
@@ -152,6 +153,17 @@ def test_errors_by_question_are_those_of_the_metrics(made, survey):
     assert found["ordinal_2"] == pytest.approx(ordinal_error(frame["ordinal_2"], own, values=values))
 
 
+def linked(rbm):
+    """The weights of the direct links as a full matrix, (features, inputs)."""
+    n = rbm.visible.n_features
+    L = np.zeros((n, len(rbm.parameters.joint)))
+    for weight, row, column in zip(rbm.parameters.links, rbm.links.rows, rbm.links.columns, strict=True):
+        L[row, column] = weight if column < n else ANSWERED_GAIN * weight
+        if column < n:
+            L[column, row] = weight
+    return L
+
+
 def slow_strength(survey, i, j):
     """||Cov(E x_i, E x_j)|| / sqrt(||Var x_i|| ||Var x_j||), person by person, for two questions by their places."""
     rbm = survey.model.rbm_
@@ -159,8 +171,10 @@ def slow_strength(survey, i, j):
     ends = [*visible.feature_start[1:], visible.n_features]
     own = [slice(visible.feature_start[n], ends[n]) for n in (i, j)]
     expected = []
-    for vector in survey.vectors:
-        z = (p.U + p.W @ vector)[:, None].astype(np.float32)
+    X = rbm.features(visible.load(survey.answers, np.arange(survey.n_people)))
+    L = linked(rbm)
+    for vector, inputs in zip(survey.vectors, X.T, strict=True):
+        z = (p.U + p.W @ vector + L @ inputs)[:, None].astype(np.float32)
         expected.append(visible.mean(z, rbm.theta, visible.decide(z, rbm.theta))[0][:, 0])
     expected = np.array(expected)
     chunk = visible.load(survey.answers, np.arange(survey.n_people))

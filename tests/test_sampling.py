@@ -43,9 +43,10 @@ def excess(a, b):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_draws_given_the_hidden_units(case, dtype):
+@pytest.mark.parametrize("linked", [False, True])
+def test_draws_given_the_hidden_units(case, dtype, linked):
     """One sweep from an exact sample of the whole machine."""
-    rbm, oracle = (machine(case, dtype=dtype), Oracle(machine(case)))
+    rbm, oracle = (machine(case, dtype=dtype, linked=linked), Oracle(machine(case, linked=linked)))
     before, other = (load(rbm, oracle.draw(N, np.random.default_rng(s))) for s in (1, 2))
     assert excess(before, other) < 5  # the test itself
     after = rbm.gibbs(before, Stream(7, 0, np.arange(N)), 1)
@@ -54,9 +55,10 @@ def test_draws_given_the_hidden_units(case, dtype):
 
 
 @pytest.mark.parametrize("case", ["mixture", "ranking", "multicategorical", "continuous bounded"])
-def test_blanks_stay_out_of_the_machine(case):
+@pytest.mark.parametrize("linked", [False, True])
+def test_blanks_stay_out_of_the_machine(case, linked):
     """Two sweeps of the machine restricted to some questions."""
-    rbm = machine(case)
+    rbm = machine(case, linked=linked)
     oracle = Oracle(rbm, list(range(0, rbm.visible.n_questions, 2)))
     before, other = (load(rbm, oracle.draw(N, np.random.default_rng(s))) for s in (1, 2))
     after = rbm.gibbs(before, Stream(3, 5, np.arange(N)), 2)
@@ -86,6 +88,15 @@ def test_a_wrong_sampler_is_seen():
     rbm, oracle = machine("mixture"), Oracle(machine("mixture"))
     before, other = (load(rbm, oracle.draw(N, np.random.default_rng(s))) for s in (1, 2))
     rbm.parameters.W[:] *= 1.1
+    assert excess(rbm.gibbs(before, Stream(7, 0, np.arange(N)), 1), other) > 5
+
+
+def test_linked_questions_drawn_at_once_are_seen():
+    """Given the hidden units linked questions depend on each other: one colour for all of them is wrong."""
+    rbm = machine("mixture", linked=True)
+    oracle = Oracle(rbm)
+    before, other = (load(rbm, oracle.draw(N, np.random.default_rng(s))) for s in (1, 2))
+    rbm.links.colours = [np.ones((rbm.visible.n_questions, 1), bool)]
     assert excess(rbm.gibbs(before, Stream(7, 0, np.arange(N)), 1), other) > 5
 
 

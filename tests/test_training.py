@@ -100,8 +100,7 @@ def test_hidden_answers_are_whole_questions_and_gone_from_the_training_table(sur
 def test_the_best_epoch_is_kept(survey):
     answers, questions = survey
     rbm = start(answers, questions, n_hidden=40)
-    settings = Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50, objective="cd")
-    history = train(rbm, answers, settings)
+    history = train(rbm, answers, Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50))
     losses = [epoch["loss"] for epoch in history.epochs]
     assert history.stopped == "early_stopping"
     assert np.argmin(losses) < len(losses) - 1
@@ -256,6 +255,7 @@ def test_a_heavy_row_moves_the_machine_further_than_a_light_one(survey):
         ("schedule", "linear"),
         ("schedule", "cosine"),
         ("l2", 0.1),
+        ("decay", 1.0),
         ("objective", "cd"),
         ("batch_size", 100),
         ("seed", 1),

@@ -35,8 +35,10 @@ def reconstruct(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Ans
     out = Answers(np.empty_like(answers.codes), np.empty_like(answers.numbers))
 
     def of(rows: Index) -> None:
-        H = rbm.posterior(rbm.visible.load(answers, rows, rbm.dtype))
-        rbm.visible.store(rbm.visible.decide(rbm.visible_inputs(H), rbm.theta), out, rows)
+        chunk = rbm.visible.load(answers, rows, rbm.dtype)
+        X = rbm.features(chunk)
+        H = rbm.posterior(chunk, X)
+        rbm.visible.store(rbm.visible.decide(rbm.visible_inputs(H, X), rbm.theta), out, rows)
 
     _for_each_chunk(of, answers, n_threads)
     return out
@@ -68,7 +70,7 @@ def complete(
         chunk = visible.load(answers, rows, rbm.dtype)
         wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
         work = Workspace.of(rbm, len(rows))
-        outlook = rbm.outlook(rbm.posterior(chunk, work.X, work.H)[:-1], wanted)
+        outlook = rbm.outlook(rbm.posterior(chunk, work.X, work.H)[:-1], work.X, wanted)
         settled = visible.settle(outlook, chunk)
         visible.store(settled, out, rows, wanted)
         if certain:
@@ -87,11 +89,13 @@ def draw(
     n_threads: int | None = None,
     burn_in: int = 100,
     apart: int = 20,
+    made_up: bool = False,
 ) -> list[Answers]:
     """Joint draws of all blanks given each person's answers, from the full machine, by Gibbs sampling.
 
     The answers are held fixed, and rankings are orders that a person can give. A chain for each person starts from
-    the machine without hidden units, runs `burn_in` sweeps, and gives a draw every `apart` sweeps.
+    the machine without hidden units, runs `burn_in` sweeps, and gives a draw every `apart` sweeps. The machine is told
+    what is answered or, if people are `made_up`, that they answer what someone of the training table did.
     """
     out = [Answers(answers.codes.copy(), answers.numbers.copy()) for _ in range(n_draws)]
     biases = rbm.parameters.U[:, None]
@@ -99,12 +103,18 @@ def draw(
     def of(rows: Index) -> None:
         given = rbm.visible.load(answers, rows, rbm.dtype)
         stream = Stream(seed, 0, rows)
-        z = np.repeat(biases, len(rows), axis=1)
-        chunk = rbm.visible.sample_legal(z, rbm.theta, stream, given)
+        given.told = rbm.visible.told(given)
+        if made_up and rbm.patterns is not None:
+            pick = stream.uniform(1)[0].astype(np.float64) * len(rbm.patterns)
+            given.told = given.told | rbm.patterns[pick.astype(np.int64)].T
+
+        def legal(z: Array) -> Chunk:
+            return rbm.visible.sample_legal(z, rbm.theta, stream, given)
+
+        chunk = legal(np.repeat(biases, len(rows), axis=1))
         for drawn in range(n_draws):
             for _ in range(apart if drawn else burn_in):
-                H = rbm.draw_hidden(rbm.posterior(chunk), stream)
-                chunk = rbm.visible.sample_legal(rbm.visible_inputs(H), rbm.theta, stream, given)
+                chunk = rbm.sweep(rbm.draw_hidden(rbm.posterior(chunk), stream), chunk, legal)
             rbm.visible.store(chunk, out[drawn], rows)
 
     _for_each_chunk(of, answers, n_threads)
@@ -117,7 +127,8 @@ def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     kept = visible.load(hidden.kept, rows, rbm.dtype)
     truth = visible.load(hidden.hidden, rows, rbm.dtype)
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
-    outlook = rbm.outlook(rbm.posterior(kept)[:-1], wanted)
+    X = rbm.features(kept)
+    outlook = rbm.outlook(rbm.posterior(kept, X)[:-1], X, wanted)
     for part, own in zip(visible.parts, outlook, strict=True):
         part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
 
@@ -145,7 +156,9 @@ def each_question(
     for question in questions:
         at = place[question]
         own = slice(visible.feature_start[at], ends[at])
-        a = inputs - rbm.parameters.W[own].T @ X[:-1][own]  # as if this question had not been answered
+        a = inputs - rbm.parameters.W[own].T @ X[own]  # as if this question had not been answered
+        if len(rbm.parameters.R):
+            a -= np.outer(rbm.parameters.R[at], X[visible.n_features + at])
         H = with_ones(rbm.n_hidden, chunk.n_rows, rbm.dtype)
         H[:-1] = a
         hidden.sigmoid(H[:-1])
@@ -153,12 +166,12 @@ def each_question(
         like = Chunk(np.where(codes, 0, -1).astype(np.int16), np.where(numbers, 0, np.nan).astype(rbm.dtype))
         for _ in range(_MOST_ROUNDS if how == "iterated" else 0):
             before = H.copy()
-            x, _ = visible.mean(rbm.visible_inputs(H), rbm.theta, like)
+            x, _ = visible.mean(rbm.visible_inputs(H, X), rbm.theta, like)
             H[:-1] = a + rbm.parameters.W[own].T @ x[own]
             hidden.sigmoid(H[:-1])
             if np.abs(H - before).max() < 1e-6:
                 break
-        yield question, rbm.outlook(H[:-1], (codes, numbers), None if how is None else how != "exact")
+        yield question, rbm.outlook(H[:-1], X, (codes, numbers), None if how is None else how != "exact")
 
 
 def predict(

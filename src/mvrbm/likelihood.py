@@ -30,7 +30,8 @@ _ALWAYS_EXACT = 10
 def _repeated(pattern: Chunk, n: int) -> Chunk:
     if pattern.n_rows != 1:
         raise ValueError(f"a pattern of questions is one row, not {pattern.n_rows}")
-    return Chunk(np.repeat(pattern.codes, n, axis=1), np.repeat(pattern.numbers, n, axis=1))
+    told = None if pattern.told is None else np.repeat(pattern.told, n, axis=1)
+    return Chunk(np.repeat(pattern.codes, n, axis=1), np.repeat(pattern.numbers, n, axis=1), told)
 
 
 def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
@@ -42,14 +43,18 @@ def exact_log_z(rbm: RBM, pattern: Chunk) -> float:
         raise ValueError(
             f"an exact sum over {rbm.n_hidden} hidden units is out of reach; use ais (at most {MOST_EXACT})"
         )
+    if rbm.links:
+        raise ValueError("with direct links the questions depend on each other even given the hidden units; use ais")
     total = -np.inf
+    X = rbm.features(pattern)
+    w = rbm.parameters.w + rbm.parameters.R.T @ X[rbm.visible.n_features : -1, 0]
     for first in range(0, 1 << rbm.n_hidden, _STATES):
         states = np.arange(first, min(first + _STATES, 1 << rbm.n_hidden))
         H = with_ones(rbm.n_hidden, len(states), rbm.dtype)
         H[:-1] = (states >> np.arange(rbm.n_hidden)[:, None]) & 1
         like = _repeated(pattern, len(states))
-        log_terms = rbm.visible.log_partition(rbm.visible_inputs(H), rbm.theta, like).sum(axis=0)
-        log_terms = log_terms.astype(np.float64) + rbm.parameters.w @ H[:-1]
+        log_terms = rbm.visible.log_partition(rbm.visible_inputs(H, X), rbm.theta, like).sum(axis=0)
+        log_terms = log_terms.astype(np.float64) + w @ H[:-1]
         total = np.logaddexp(total, np.logaddexp.reduce(log_terms))
     return float(total)
 
@@ -67,7 +72,7 @@ def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, s
 
     Chains start from the machine without hidden units that has the marginals of the data, whose Z is known, and pass
     through machines between it and this one: biases and base parameters move in a straight line, the hidden
-    units' inputs grow from 0.
+    units' inputs and the links grow from 0.
     """
     if n_chains < 2:
         raise ValueError(f"a standard error needs at least 2 chains, not {n_chains}")
@@ -82,9 +87,9 @@ def ais(rbm: RBM, pattern: Chunk, *, n_chains: int = 100, n_steps: int = 1000, s
     steps = np.linspace(0.0, 1.0, n_steps + 1)
     for before, now in pairwise(steps):
         X = rbm.features(chunk)
-        a, t = rbm.hidden_inputs(chunk, X), rbm.visible.base_statistics(chunk, X)
+        a, t = rbm.hidden_inputs(chunk, X), rbm.visible.base_statistics(chunk, X[: rbm.visible.n_features])
         log_weights += path.log_unnormalised(now, X, a, t) - path.log_unnormalised(before, X, a, t)
-        chunk = keep_blanks(path.sweep(now, a, stream), like)
+        chunk = path.sweep(now, a, chunk, stream)
     top = log_weights.max()
     ratio = np.exp(log_weights - top)
     error = float(ratio.std(ddof=1) / np.sqrt(n_chains) / ratio.mean())
@@ -111,19 +116,24 @@ class _Path:
         """The log of the sum over h, up to Z; a are the hidden units' inputs."""
         softplus = np.empty(X.shape[1], np.float64)
         hidden.sum_softplus(beta * a, softplus)
-        result: Array = softplus + self.biases(beta) @ X[:-1] + self.theta(beta) @ t
-        return result
+        rbm = self._rbm
+        result: Array = softplus + self.biases(beta) @ X[: rbm.visible.n_features] + self.theta(beta) @ t
+        return result + beta * rbm.links.energy(rbm.parameters.links, X) if rbm.links else result
 
-    def sweep(self, beta: float, a: Array, stream: Stream) -> Chunk:
+    def sweep(self, beta: float, a: Array, chunk: Chunk, stream: Stream) -> Chunk:
         """One sweep of the machine at beta, from the inputs of its hidden units."""
         rbm = self._rbm
         H = with_ones(rbm.n_hidden, a.shape[1], rbm.dtype)
         np.multiply(a, beta, out=H[:-1])
         hidden.sigmoid(H[:-1])
         H = rbm.draw_hidden(H, stream)
-        coupling = rbm.parameters.W @ H[:-1]
-        z = self.biases(beta)[:, None] + rbm.dtype.type(beta) * coupling
-        return rbm.visible.sample(z, self.theta(beta), stream)
+        biases, own = self.biases(beta)[:, None], rbm.parameters.U[:, None]
+
+        def draw(z: Array) -> Chunk:
+            z = biases + rbm.dtype.type(beta) * (z - own)
+            return keep_blanks(rbm.visible.sample(z, self.theta(beta), stream), chunk)
+
+        return rbm.sweep(H, chunk, draw)
 
 
 def row_log_probabilities(
@@ -140,7 +150,8 @@ def row_log_probabilities(
 
     def of(rows: Index) -> int:
         pattern = rbm.visible.load(answers, rows[:1], rbm.dtype)
-        z = LogZ(exact_log_z(rbm, pattern), 0.0) if rbm.n_hidden <= _ALWAYS_EXACT else ais(rbm, pattern, seed=seed)
+        exact = rbm.n_hidden <= _ALWAYS_EXACT and not rbm.links
+        z = LogZ(exact_log_z(rbm, pattern), 0.0) if exact else ais(rbm, pattern, seed=seed)
         for few in chunks_of(rows, CHUNK):
             chunk = rbm.visible.load(answers, few, rbm.dtype)
             out[few] = log_likelihood(rbm, chunk, z.value) + rbm.visible.log_unit(chunk)

@@ -2,18 +2,23 @@
 
 The energy is `-E(v, h) = theta·t(v) + U·x(v) + w·h + x(v)^T W h` (paper Eq. 1-2 in the one form of all types). With a
 row of ones below x and below h, U, W and w are one matrix, and each direction is one product.
+
+A machine may be told which questions are answered, r: then it is P(v | r), and the energy gains `-r^T R h`. It may have
+direct links between questions (`links.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
+from mvrbm.links import Links
 from mvrbm.units.block import Array
 from mvrbm.units.question import Question
 from mvrbm.visible import Chunk, Visible, Wanted, fill_blanks, keep_blanks
@@ -22,19 +27,29 @@ from mvrbm.visible import Chunk, Visible, Wanted, fill_blanks, keep_blanks
 class Parameters:
     """The parameters of a machine, or a gradient: one vector with named views."""
 
-    def __init__(self, n_features: int, n_hidden: int, n_base: int, vector: Array | None = None) -> None:
-        size = (n_features + 1) * (n_hidden + 1)
-        self.vector = np.zeros(size + n_base, np.float32) if vector is None else vector
-        self.shape = (n_features, n_hidden, n_base)
-        self.joint = self.vector[:size].reshape(n_features + 1, n_hidden + 1)
-        self.W = self.joint[:-1, :-1]
-        self.U = self.joint[:-1, -1]
+    def __init__(
+        self, n_features: int, n_hidden: int, n_base: int, n_told: int, n_links: int, vector: Array | None = None
+    ) -> None:
+        size = (n_features + n_told + 1) * (n_hidden + 1)
+        whole = self.size(n_features, n_hidden, n_base, n_told, n_links)
+        self.vector = np.zeros(whole, np.float32) if vector is None else vector
+        self.shape = (n_features, n_hidden, n_base, n_told, n_links)
+        self.joint = self.vector[:size].reshape(n_features + n_told + 1, n_hidden + 1)
+        self.W = self.joint[:n_features, :-1]
+        self.U = self.joint[:n_features, -1]
+        self.R = self.joint[n_features:-1, :-1]
         self.w = self.joint[-1, :-1]
-        self.base = self.vector[size:]
+        self.base = self.vector[size : size + n_base]
+        self.links = self.vector[size + n_base :]
 
-    def __reduce__(self) -> tuple[type[Parameters], tuple[int, int, int, Array]]:
+    def __reduce__(self) -> tuple[type[Parameters], tuple[int, int, int, int, int, Array]]:
         """Copies and pickles hold the vector, and make their own views of it."""
         return Parameters, (*self.shape, self.vector)
+
+    @staticmethod
+    def size(n_features: int, n_hidden: int, n_base: int, n_told: int, n_links: int) -> int:
+        """The number of parameters of a shape."""
+        return (n_features + n_told + 1) * (n_hidden + 1) + n_base + n_links
 
     def like(self, vector: Array) -> Parameters:
         """Parameters of the same shape on another vector."""
@@ -54,26 +69,43 @@ class RBM:
     mean_field = False
     """Whether an answer is predicted with the hidden units at their posterior means, and not summed out."""
 
-    def __init__(self, visible: Visible, parameters: Parameters) -> None:
-        self.visible, self.parameters = visible, parameters
+    patterns: NDArray[np.bool_] | None = None
+    """Which questions some people of the training table answered, (people, questions): what made-up people are told."""
+
+    def __init__(self, visible: Visible, parameters: Parameters, links: Links | None = None) -> None:
+        self.visible, self.parameters, self.links = visible, parameters, links
         self.refresh()
 
     @classmethod
     def start(
-        cls, visible: Visible, n_hidden: int, seed: int, scale: float = 0.01, dtype: DTypeLike = np.float32
+        cls,
+        visible: Visible,
+        n_hidden: int,
+        seed: int,
+        scale: float = 0.01,
+        dtype: DTypeLike = np.float32,
+        *,
+        answered: bool = False,
+        links: Links | None = None,
     ) -> RBM:
-        """A machine at the data's marginals, with small random weights."""
-        n = (visible.n_features + 1) * (n_hidden + 1) + visible.n_base
-        parameters = Parameters(visible.n_features, n_hidden, visible.n_base, np.zeros(n, dtype))
+        """A machine at the data's marginals, with small random weights; if `answered`, told which questions are."""
+        n_told, n_links = visible.n_questions if answered else 0, len(links) if links else 0
+        shape = visible.n_features, n_hidden, visible.n_base, n_told, n_links
+        parameters = Parameters(*shape, np.zeros(Parameters.size(*shape), dtype))
         U, base = visible.start()
         parameters.U[:], parameters.base[:] = U, base
         parameters.W[:] = scale * np.random.Generator(np.random.Philox(seed)).standard_normal(parameters.W.shape)
-        return cls(visible, parameters)
+        return cls(visible, parameters, links)
 
     def state(self) -> State:
-        """The machine as named arrays; with its questions and `visible.paper` it is the whole machine."""
+        """The machine as named arrays; with its questions, `visible.paper` and `mean_field` it is the whole machine."""
         p = self.parameters
-        return {"U": p.U, "W": p.W, "w": p.w, "base": p.base, **under("visible", self.visible.state())}
+        own: State = {"U": p.U, "W": p.W, "R": p.R, "w": p.w, "base": p.base}
+        if self.links:
+            own |= {"links": p.links, "links.rows": self.links.rows, "links.columns": self.links.columns}
+        if self.patterns is not None:
+            own["patterns"] = self.patterns
+        return own | under("visible", self.visible.state())
 
     @classmethod
     def restored(cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False) -> RBM:
@@ -81,14 +113,24 @@ class RBM:
         visible = Visible.restored(questions, stored.under("visible"), paper=paper)
         W = stored.take("W", (visible.n_features, None), np.float32, np.float64)
         n_hidden, kind = W.shape[1], W.dtype.type
-        n = (visible.n_features + 1) * (n_hidden + 1) + visible.n_base
-        parameters = Parameters(visible.n_features, n_hidden, visible.n_base, np.zeros(n, kind))
-        parameters.W[:], parameters.U[:] = W, stored.take("U", (visible.n_features,), kind)
-        parameters.w[:], parameters.base[:] = (
-            stored.take("w", (n_hidden,), kind),
-            stored.take("base", (visible.n_base,), kind),
-        )
-        return cls(visible, parameters)
+        R = stored.take("R", (None, n_hidden), kind)
+        if len(R) not in (0, visible.n_questions):
+            raise ValueError(f"R has {len(R)} rows for {visible.n_questions} questions")
+        links = None
+        if "links" in stored:
+            rows = stored.take("links.rows", (None,), np.int64)
+            columns = stored.take("links.columns", rows.shape, np.int64)
+            links = Links.checked(rows, columns, visible.feature_question, len(R))
+        shape = visible.n_features, n_hidden, visible.n_base, len(R), len(links) if links else 0
+        parameters = Parameters(*shape, np.zeros(Parameters.size(*shape), kind))
+        parameters.W[:], parameters.R[:] = W, R
+        for name in ("U", "w", "base", *(["links"] if links else [])):
+            own = getattr(parameters, name)
+            own[:] = stored.take(name, own.shape, kind)
+        rbm = cls(visible, parameters, links)
+        if "patterns" in stored:
+            rbm.patterns = stored.take("patterns", (None, visible.n_questions), np.bool_)
+        return rbm
 
     @property
     def n_hidden(self) -> int:
@@ -106,14 +148,17 @@ class RBM:
         self.theta_slope = self.visible.natural_slope(self.parameters.base)
 
     def features(self, chunk: Chunk, X: Array | None = None) -> Array:
-        """x(v) over a row of ones."""
-        X = np.empty((self.visible.n_features + 1, chunk.n_rows), self.dtype) if X is None else X
-        self.visible.features(chunk, X[:-1])
+        """x(v) over what the machine is told of the questions answered, over a row of ones."""
+        X = np.empty((len(self.parameters.joint), chunk.n_rows), self.dtype) if X is None else X
+        n = self.visible.n_features
+        self.visible.features(chunk, X[:n])
+        if len(self.parameters.R):
+            X[n:-1] = self.visible.told(chunk)
         X[-1] = 1
         return X
 
     def hidden_inputs(self, chunk: Chunk, X: Array, out: Array | None = None) -> Array:
-        """w + W^T x, (hidden, people); X are the chunk's features over a row of ones."""
+        """w + W^T x + R^T r, (hidden, people); X are the chunk's `features`."""
         dense = self.visible.first_dense
         a: Array = np.matmul(self.parameters.joint[dense:, :-1].T, X[dense:], out=out)
         self.visible.add_inputs(chunk, self.parameters.joint, a)
@@ -135,59 +180,85 @@ class RBM:
         out[-1] = 1
         return out
 
-    def visible_inputs(self, H: Array, out: Array | None = None) -> Array:
-        """z = U + W h, (features, people)."""
-        result: Array = np.matmul(self.parameters.joint[:-1], H, out=out)
-        return result
+    def visible_inputs(self, H: Array, X: Array, out: Array | None = None) -> Array:
+        """z = U + W h + L x + S r, (features, people); X are the `features` of the answers given."""
+        z: Array = np.matmul(self.parameters.joint[: self.visible.n_features], H, out=out)
+        if self.links:
+            self.links.add_inputs(self.parameters.links, X, z)
+        return z
+
+    def sweep(self, H: Array, chunk: Chunk, draw: Callable[[Array], Chunk]) -> Chunk:
+        """Every question drawn anew by `draw` given its inputs z; linked ones one after another, by their colours."""
+        z = self.visible_inputs(H, self.features(chunk))
+        if not self.links:
+            return draw(z)
+        for number, colour in enumerate(self.links.colours):
+            if number:
+                z = self.visible_inputs(H, self.features(chunk))
+            chunk = self.visible.put(chunk, colour, draw(z))
+        return chunk
 
     def energy(self, chunk: Chunk, H: Array) -> Array:
         """E(v, h) of the machine restricted to the questions answered; H has its row of ones."""
         X = self.features(chunk)
-        coupled = np.einsum("db,db->b", X[:-1], self.visible_inputs(H))
-        result: Array = -(self.base_energy(chunk, X) + coupled + self.parameters.w @ H[:-1])
+        coupled = np.einsum("kb,kb->b", self.hidden_inputs(chunk, X), H[:-1])
+        result: Array = -(self.own_energy(chunk, X) + coupled)
         return result
 
-    def base_energy(self, chunk: Chunk, X: Array) -> Array:
-        """theta·t(v) of each person, given the chunk's features."""
-        result: Array = self.theta @ self.visible.base_statistics(chunk, X)
-        return result
+    def own_energy(self, chunk: Chunk, X: Array) -> Array:
+        """The part of -E that does not depend on the hidden units: theta·t(v) + U·x(v) and the links."""
+        x = X[: self.visible.n_features]
+        result: Array = self.theta @ self.visible.base_statistics(chunk, x) + self.parameters.U @ x
+        return result + self.links.energy(self.parameters.links, X) if self.links else result
 
     def free_energy(self, chunk: Chunk, given: Chunk | None = None) -> Array:
         """-log of the sum over h of exp(-E(v, h)), of the questions answered; with `given`, less that of `given`.
 
         With `given`, a chunk that answers some of the same questions, it is the conditional free energy: the
-        probability of the answers of `chunk`, given those of `given`, is proportional to exp of minus it.
+        probability of the answers of `chunk`, given those of `given`, is proportional to exp of minus it. Both are told
+        that the questions of `given` are answered.
         """
+        if given is not None:
+            chunk = replace(chunk, told=self.visible.told(given))
         X = self.features(chunk)
         softplus = np.empty(chunk.n_rows, np.float64)
         hidden.sum_softplus(self.hidden_inputs(chunk, X), softplus)
-        energy: Array = -(self.base_energy(chunk, X) + self.parameters.U @ X[:-1] + softplus)
+        energy: Array = -(self.own_energy(chunk, X) + softplus)
         return energy if given is None else energy - self.free_energy(given)
 
     def gibbs(self, chunk: Chunk, stream: Stream, steps: int, given: Chunk | None = None) -> Chunk:
-        """The answers after some sweeps of block Gibbs sampling: all hidden units, then all questions.
+        """The answers after some sweeps of Gibbs sampling: all hidden units, then all questions.
 
         What is blank in `chunk` is no part of the machine and stays blank. With `given`, the machine is the full
-        one: the answers of `given` are held fixed, and what it leaves blank is drawn.
+        one: the answers of `given` are held fixed, what it leaves blank is drawn, and only what it answers is told.
         """
-        like = chunk
+        told = self.visible.told(chunk if given is None else given)
+        like = replace(chunk if given is None else given, told=told)
+        chunk = replace(chunk, told=told)
+
+        def draw(z: Array) -> Chunk:
+            drawn = self.visible.sample(z, self.theta, stream)
+            return keep_blanks(drawn, like) if given is None else fill_blanks(like, drawn)
+
         for _ in range(steps):
-            H = self.draw_hidden(self.posterior(chunk), stream)
-            chunk = self.visible.sample(self.visible_inputs(H), self.theta, stream)
-            chunk = keep_blanks(chunk, like) if given is None else fill_blanks(given, chunk)
+            chunk = self.sweep(self.draw_hidden(self.posterior(chunk), stream), chunk, draw)
         return chunk
 
-    def outlook(self, P: Array, wanted: Wanted, mean_field: bool | None = None) -> list[Array]:
+    def outlook(self, P: Array, X: Array, wanted: Wanted, mean_field: bool | None = None) -> list[Array]:
         """What every wanted answer may be, by block of the layer; P is P(h = 1 | other answers), (hidden, people).
 
-        The hidden units are summed out in the machine of the other answers and that one (paper section 3.2) or, with
-        `mean_field` (None: if that is how the machine learnt to predict), held at P.
+        X are the `features` of the answers given; a wanted question's own play no part. The hidden units are summed out
+        in the machine of the other answers and that one (paper section 3.2) or, with `mean_field` (None: if that is how
+        the machine learnt to predict), held at P.
         """
         W, U = self.parameters.W, self.parameters.U[:, None]
         if self.mean_field if mean_field is None else mean_field:
             P, U, W = P[:0], U + W @ P, W[:, :0]
+        if self.links:
+            U = np.repeat(U, X.shape[1] // U.shape[1], axis=1)
+            self.links.add_inputs(self.parameters.links, X, U)
         return self.visible.outlook(P, U, W, self.theta, wanted)
 
-    def log_prob_given(self, chunk: Chunk, H: Array) -> Array:
-        """log P(answer | h) of each question (paper Eq. 4), (questions, people)."""
-        return self.visible.log_prob(chunk, self.visible_inputs(H), self.theta)
+    def log_prob_given(self, chunk: Chunk, H: Array, X: Array) -> Array:
+        """log P(answer | h, answers given) of each question (paper Eq. 4), (questions, people); X is of the latter."""
+        return self.visible.log_prob(chunk, self.visible_inputs(H, X), self.theta)

@@ -28,6 +28,8 @@ class Chunk:
 
     codes: Codes
     numbers: Array
+    told: NDArray[np.bool_] | None = None
+    """The questions that the machine is told are answered, (questions, people); None: those that are."""
 
     @property
     def n_rows(self) -> int:
@@ -89,6 +91,9 @@ class Visible:
         self.first_dense = sum(p.block.n_features for p in self.parts if p.block.gathers)
         """The features from here on take part in a matrix product; those before are gathered."""
         self.feature_start = np.concatenate([p.block.feature_start + p.features.start for p in self.parts])
+        sizes = np.diff([*self.feature_start, self.n_features])
+        self.feature_question: Index = np.repeat(np.arange(self.n_questions), sizes)
+        """The question of each feature, in the layer's order."""
         self.cell_question: Index = self._cell_question()
         """The question of each code column, then of each number column, in the layer's order."""
         self.base_question = np.concatenate([p.block.base_question + p.questions.start for p in self.parts])
@@ -198,7 +203,7 @@ class Visible:
 
     def sample_legal(self, z: Array, theta: Array, stream: Stream, given: Chunk) -> Chunk:
         """Answers that a person can give, drawn given the inputs z and what `given` says: rankings are orders."""
-        chunk = Chunk(given.codes.copy(), given.numbers.copy())
+        chunk = Chunk(given.codes.copy(), given.numbers.copy(), given.told)
         for p in self.parts:
             codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
             p.block.sample_legal(z[p.features], theta[p.base], stream, codes, numbers)
@@ -295,6 +300,17 @@ class Visible:
         np.logical_or.at(out, self.cell_question, given)
         return out
 
+    def told(self, chunk: Chunk) -> NDArray[np.bool_]:
+        """The questions that the machine is told are answered, (questions, people)."""
+        return self.answered(chunk) if chunk.told is None else chunk.told
+
+    def put(self, chunk: Chunk, questions: NDArray[np.bool_], other: Chunk) -> Chunk:
+        """The chunk with some questions, (questions, 1), as `other` answers them."""
+        cells = questions[self.cell_question]
+        n = len(self.code_columns)
+        codes = np.where(cells[:n], other.codes, chunk.codes)
+        return Chunk(codes, np.where(cells[n:], other.numbers, chunk.numbers), chunk.told)
+
     def keep_only(self, chunk: Chunk, questions: NDArray[np.bool_]) -> Chunk:
         """The chunk with every other question left out; `questions` is (questions, people) or (questions, 1)."""
         cells = np.broadcast_to(questions, (self.n_questions, chunk.n_rows))[self.cell_question]
@@ -315,6 +331,7 @@ def keep_blanks(chunk: Chunk, like: Chunk) -> Chunk:
     """Blank, in place, what is blank in `like`."""
     chunks.keep_blanks(like.codes, chunk.codes)
     chunk.numbers[np.isnan(like.numbers)] = np.nan
+    chunk.told = like.told
     return chunk
 
 
@@ -323,6 +340,7 @@ def fill_blanks(chunk: Chunk, drawn: Chunk) -> Chunk:
     return Chunk(
         np.where(chunk.codes < 0, drawn.codes, chunk.codes),
         np.where(np.isnan(chunk.numbers), drawn.numbers, chunk.numbers),
+        chunk.told,
     )
 
 

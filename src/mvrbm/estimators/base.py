@@ -24,9 +24,10 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.tables import Table
-from mvrbm.training import History, Settings, train
+from mvrbm.training import History, Settings, refit, train
 from mvrbm.training.checkpoint import Checkpoint
-from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, hide
+from mvrbm.training.screening import screen
+from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, hide, patterns
 from mvrbm.training.trainer import Progress
 from mvrbm.visible import Visible
 
@@ -63,17 +64,21 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         objective: str | None = None,
         gibbs_steps: int | None = None,
         missing: str | None = None,
+        answered: bool | None = None,
+        links: int | None = None,
         n_chains: int | None = None,
         optimiser: str | None = None,
         learning_rate: float | None = None,
         momentum: float | None = None,
         schedule: str | None = None,
         l2: float | None = None,
+        decay: float | None = None,
         batch_size: int | None = None,
         max_epochs: int | None = None,
         early_stopping: bool | None = None,
         hidden_share: float | None = None,
         patience: int | None = None,
+        refit_epochs: int | None = None,
         unseen: str = "error",
         n_threads: int | None = None,
         random_state: Any = None,
@@ -85,17 +90,21 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         self.objective = objective
         self.gibbs_steps = gibbs_steps
         self.missing = missing
+        self.answered = answered
+        self.links = links
         self.n_chains = n_chains
         self.optimiser = optimiser
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.schedule = schedule
         self.l2 = l2
+        self.decay = decay
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
         self.hidden_share = hidden_share
         self.patience = patience
+        self.refit_epochs = refit_epochs
         self.unseen = unseen
         self.n_threads = n_threads
         self.random_state = random_state
@@ -139,14 +148,20 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
         history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved)
         inference.tune(rbm, hidden, weights)
+        if stop_by:
+            refit(rbm, answers, settings, weights, history, checkpoint=saved)
         return rbm, history
 
     def _start(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
-        """The machine that a table starts with."""
+        """The machine that a table starts with: its links, and what it will tell made-up people that they answer."""
         questions = list(schema)
         visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
-        rbm = RBM.start(visible, int(self.n_hidden), settings.seed)
+        K = int(self.n_hidden)
+        links = screen(visible, answers, weights, settings.links) if settings.links and K else None
+        rbm = RBM.start(visible, K, settings.seed, answered=settings.answered and K > 0, links=links)
         rbm.mean_field = settings.objective == "masked"  # as it learns to predict
+        if len(rbm.parameters.R):
+            rbm.patterns = patterns(visible, answers, weights, settings.seed)
         return rbm
 
     @staticmethod
@@ -222,8 +237,8 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
 
-    def _settings(self) -> Settings:
-        """The recipe with what was set by hand, once it is sure to make sense."""
+    def _settings(self, **instead: Any) -> Settings:
+        """The recipe with what was set by hand, once it is sure to make sense; `instead` overrules both."""
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
         self._check_number("n_hidden", self.n_hidden, 0, whole=True)
@@ -235,14 +250,23 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         for name in ("gibbs_steps", "n_chains", "batch_size", "patience", "n_threads"):
             self._check_number(name, given.get(name, 1), 1, whole=True)
         self._check_number("max_epochs", given.get("max_epochs", 1), 0, whole=True)
-        for name in ("learning_rate", "l2", "momentum"):
+        for name in ("links", "refit_epochs"):
+            self._check_number(name, given.get(name, 1), 0, whole=True)
+        for name in ("learning_rate", "l2", "decay", "momentum"):
             self._check_number(name, given.get(name, 0), 0)
         for name, least, most in (("hidden_share", 0, 1), ("momentum", -1, 1)):
             if not least < given.get(name, 0.1) < most:
                 raise ValueError(f"{name} must lie below {most} and above {max(least, 0)}, not {given[name]!r}")
-        if given.get("early_stopping", True) not in (True, False):
-            raise ValueError(f"early_stopping must be True or False, not {given['early_stopping']!r}")
-        return replace(RECIPES[self.recipe], seed=self._seed(None), **given)
+        for name in ("early_stopping", "answered"):
+            if given.get(name, True) not in (True, False):
+                raise ValueError(f"{name} must be True or False, not {given[name]!r}")
+        settings = replace(RECIPES[self.recipe], seed=self._seed(None), **{**given, **instead})
+        if settings.objective == "masked":
+            return settings
+        for name in ("answered", "links"):
+            if given.get(name):
+                raise ValueError(f'{name} is learnt by objective="masked" alone; leave one of them out')
+        return replace(settings, answered=False, links=0, refit_epochs=0)
 
     def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:

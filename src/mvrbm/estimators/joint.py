@@ -43,18 +43,25 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     missing
         What a blank means in training: "ignore" (the default) leaves it out, "hidden" draws it given the answers.
         "pcd" always draws it. (Codes that mean blank are told by `missing=[...]` of a question.)
+    answered
+        Whether the model is told which questions a row answers, beside the answers: skip rules and refusals say
+        something, too. True unless the objective is another than "masked".
+    links
+        Direct links of each question to as many others, those most associated with it (10; 0: none), beside the
+        hidden units; and, with `answered`, as many from being answered. With "masked" only.
     n_chains
         Persistent chains, for "pcd": 256.
-    optimiser, learning_rate, momentum, schedule, l2
+    optimiser, learning_rate, momentum, schedule, l2, decay
         "adam" (the default) or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units);
         the momentum of "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at
-        `max_epochs`); the shrinkage of the weights.
+        `max_epochs`); the shrinkage of the weights, in the objective (0) or, for
+        "masked", in each step (0.3 of the rate).
     batch_size, max_epochs
         Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table (200).
-    early_stopping, hidden_share, patience
+    early_stopping, hidden_share, patience, refit_epochs
         Hide a share (0.1) of the answers of up to 4,000 people from training; after `patience` (5) epochs (and at least
         100 steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
-        parameters are those of the best epoch.
+        parameters are those of the best epoch, after `refit_epochs` (15; "masked" only) more with all answers.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads
@@ -201,7 +208,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
                 raise ValueError(f"given names {name!r}, which is no column of a question; there are {some(blank)}")
             blank[name] = np.array([cell] * n_samples + [None], dtype=object)[:-1]
         answers = encoding.encode(pd.DataFrame(blank), self.schema_, self.unseen)
-        (drawn,) = inference.draw(self.rbm_, answers, 1, self._seed(random_state), self.n_threads)
+        seed = self._seed(random_state)
+        (drawn,) = inference.draw(self.rbm_, answers, 1, seed, self.n_threads, made_up=True)
         blanks.leave_unasked(self.schema_, answers, drawn)
         return pd.DataFrame(encoding.decode(drawn, self.schema_)).infer_objects()
 
@@ -235,8 +243,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
         "answers" is the mean log-probability of a row's answers, each given the row's others: exact and cheap; NaN for
         a row without any. "ais" is the log-probability of the whole row, in the machine of the questions that it
-        answers: by annealed importance sampling once for each pattern of blanks (up to 10 hidden units, exactly).
-        Then `log_z_error_` is the standard error of each row's.
+        answers: by annealed importance sampling once for each pattern of blanks (exactly, up to 10 hidden units without
+        links). Then `log_z_error_` is the standard error of each row's.
         """
         _, answers = self._read(X)
         if kind == "answers":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,7 +48,7 @@ class Predictor(Machine):
         self.hybrid_weight = hybrid_weight
         self.solver = solver
 
-    def _settings(self) -> Settings:
+    def _settings(self, **instead: Any) -> Settings:
         for name, choices in (("method", ("generative", *METHODS)), ("solver", SOLVERS)):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {getattr(self, name)!r}")
@@ -61,9 +60,11 @@ class Predictor(Machine):
                 f'solver="lbfgs" needs an objective that has a value, and that of method={self.method!r} has none; use '
                 'the method "discriminative", "finetune" or "features", or solver="minibatch"'
             )
-        settings = super()._settings()
-        # of the methods that name log P, only chains follow it
-        return replace(settings, objective="cd") if self.method == "hybrid" and self.objective is None else settings
+        if self.method == "hybrid":  # of the objectives, it is chains that follow log P
+            instead["objective"] = self.objective or "cd"
+        if self.method == "features":  # nothing goes past the vectors
+            instead["links"] = 0
+        return super()._settings(**instead)
 
     def _learn(
         self,

@@ -17,7 +17,7 @@ from mvrbm.cells import distinct_rows
 from mvrbm.estimators import MVRBM
 from mvrbm.metrics import calibration_curve, calibration_error, errors_by_kind, errors_by_question
 from mvrbm.metrics.probabilities import Curve
-from mvrbm.rbm import RBM, with_ones
+from mvrbm.rbm import with_ones
 from mvrbm.report.places import Progress
 from mvrbm.schema import Schema
 from mvrbm.units import Question
@@ -181,7 +181,7 @@ def together(survey: Survey) -> Together | None:
         return None
     weights = survey.weights_of(rows)
     share = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
-    expected = _expected(rbm, survey.vectors[rows]).astype(np.float64)
+    expected = _expected(survey, rows).astype(np.float64)
     expected = (expected - (expected @ share)[:, None]) * np.sqrt(share)
     shared = expected @ expected.T
     norms, spread = _spreads(survey, rows, share)
@@ -198,11 +198,13 @@ def together(survey: Survey) -> Together | None:
     return Together(questions, strength[np.ix_(order, order)], pairs, hub)
 
 
-def _expected(rbm: RBM, vectors: NDArray[np.float32]) -> NDArray[np.floating]:
-    """E[x | h] at each person's posterior, (features, people)."""
-    H = with_ones(rbm.n_hidden, len(vectors), rbm.dtype)
-    H[:-1] = vectors.T
-    z = rbm.visible_inputs(H)
+def _expected(survey: Survey, rows: NDArray[np.int64]) -> NDArray[np.floating]:
+    """E[x | h] at each person's posterior and, where questions are linked, their answers, (features, people)."""
+    rbm = survey.model.rbm_
+    X = rbm.features(rbm.visible.load(survey.answers, rows, rbm.dtype))
+    H = with_ones(rbm.n_hidden, len(rows), rbm.dtype)
+    H[:-1] = survey.vectors[rows].T
+    z = rbm.visible_inputs(H, X)
     return rbm.visible.mean(z, rbm.theta, rbm.visible.decide(z, rbm.theta))[0]
 
 

@@ -49,40 +49,52 @@ def log_conditional(
     hidden.sigmoid(P)
     pull = np.zeros((chunk.n_rows, rbm.n_hidden), rbm.dtype)
     total = np.zeros(chunk.n_rows)
-    step = None if out is None or weights is None else _Step(weights.astype(rbm.dtype), pull, out)
+    step = None
+    if out is not None and weights is not None:
+        step = _Step(weights.astype(rbm.dtype), pull, np.zeros((visible.n_features, chunk.n_rows), rbm.dtype), out)
+    direct = np.zeros((visible.n_features, chunk.n_rows), rbm.dtype)
+    if rbm.links:
+        rbm.links.add_inputs(rbm.parameters.links, X, direct)
     asked = targets[visible.cell_question, 0]
     n = len(visible.code_columns)
     for part in visible.parts:
         cells = np.flatnonzero(asked[:n][part.codes] if part.block.n_codes else asked[n:][part.numbers])
         for few in [cells] if part.block.n_codes else chunks_of(cells, 1):
-            total += _log_cells(rbm, part, few, chunk, a, P, step) if len(few) else 0.0
+            total += _log_cells(rbm, part, few, chunk, a, P, direct, step) if len(few) else 0.0
     if step:
         step.out.joint[:, :-1] += X @ pull
+        step.out.U[:] += step.error.sum(axis=1)
+        if rbm.links:
+            step.out.links[:] += rbm.links.slope(step.error, X)
     return total
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Where the gradient goes: to the parameters, and (`pull`) to the inputs of the hidden units."""
+    """Where the gradient goes: to the inputs of hidden units, (people, hidden), to those of features, and out."""
 
     weights: Array
     pull: Array
+    error: Array
     out: Parameters
 
     def add(self, rbm: RBM, rows: Index, base: Index, x: Array, t: Array, H: Array, weight: Array) -> None:
-        """Add x h^T, x and t of some points, whose h are already weighed."""
+        """Add x h^T and t of some points, whose h are already weighed."""
         self.out.W[rows] += x.astype(rbm.dtype) @ H
-        self.out.U[rows] += x @ weight
         self.out.base[base] += rbm.theta_slope[base] * (t @ weight)
 
 
-def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Array, step: _Step | None) -> Array:
+def _log_cells(
+    rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Array, direct: Array, step: _Step | None
+) -> Array:
     """The sum of log P of some codes or numbers of each person, each given the inputs alone; blanks have no share.
 
-    Its gradient is that of the answer given less the mean of that of all that might have been.
+    `direct` is what the links add to the inputs of the features. The gradient is that of the answer given less the mean
+    of that of all that might have been.
     """
     p, block = rbm.parameters, part.block
-    listed = block.listed(cells, p.U[part.features], p.W[part.features], rbm.theta[part.base])
+    biases = p.U[part.features][:, None] + direct[part.features]
+    listed = block.listed(cells, biases, p.W[part.features], rbm.theta[part.base])
     rows, base = listed.features + part.features.start, listed.base + part.base.start
     U, W, theta = p.U[rows].astype(np.float64), p.W[rows], rbm.theta[base].astype(np.float64)
     codes, numbers = chunk.codes[part.codes], chunk.numbers[part.numbers]
@@ -92,6 +104,7 @@ def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Ar
     bias = U @ listed.X + theta @ listed.T + listed.log_measure
     logits = np.empty((len(weights), chunk.n_rows))
     tilt(P, weights, bias, listed.start, listed.sizes, there, logits)
+    logits += listed.X.T @ direct[rows]
     log_z = np.logaddexp.reduceat(logits, listed.start, axis=0)
 
     share = -np.exp(logits - log_z[listed.unit])
@@ -102,18 +115,20 @@ def _log_cells(rbm: RBM, part: Part, cells: Index, chunk: Chunk, a: Array, P: Ar
     else:  # a number, which is no point of its grid
         x, t = _features(part, chunk, listed)
         H = a + W.T @ x.astype(rbm.dtype)
-        score = (U @ x + theta @ t + _softplus(H) - _softplus(a))[None]
+        score = (U @ x + theta @ t + (x * direct[rows]).sum(axis=0) + _softplus(H) - _softplus(a))[None]
     if step:
         weight = np.where(there, step.weights, 0).astype(rbm.dtype)
         share = (share * weight[listed.unit]).astype(rbm.dtype)
         by_level = np.zeros(weights.shape, rbm.dtype)
         add_posteriors(np.ascontiguousarray(P.T), np.expm1(np.minimum(weights, 80)), share, by_level, step.pull)
         step.add(rbm, rows, base, listed.X, listed.T, by_level, share.sum(axis=1))
+        step.error[rows] += listed.X @ share
         if not block.n_codes:
             hidden.sigmoid(H)
             H *= weight
             np.add(step.pull, H.T, out=step.pull)
             step.add(rbm, rows, base, x, t, H.T, weight[0])
+            step.error[rows] += x * weight[0]
     result: Array = np.where(there, score - log_z, 0.0).sum(axis=0)
     return result
 
@@ -187,13 +202,16 @@ class ClampedCD(CD):
 class Readout(Towards):
     """The likelihood of the targets given the posteriors of the other answers, which stay as they are."""
 
+    centres = False
+
     def climb(self, rbm: RBM, chunk: Chunk, targets: Marked, weights: Array, out: Parameters) -> float:
         visible = rbm.visible
-        H = rbm.posterior(visible.keep_only(chunk, ~targets))
-        wanted = visible.keep_only(chunk, targets)
-        z, x = rbm.visible_inputs(H), visible.features(wanted)
+        inputs, wanted = visible.keep_only(chunk, ~targets), visible.keep_only(chunk, targets)
+        X = rbm.features(inputs)
+        H = rbm.posterior(inputs, X)
+        z, x = rbm.visible_inputs(H, X), visible.features(wanted)
         mean_x, mean_t = visible.mean(z, rbm.theta, wanted)
-        np.matmul((x - mean_x) * weights, H.T, out=out.joint[:-1])
+        np.matmul((x - mean_x) * weights, H.T, out=out.joint[: visible.n_features])
         if visible.n_base:
             out.base[:] = rbm.theta_slope * ((visible.base_statistics(wanted, x) - mean_t) @ weights)
         return float(weights @ visible.log_prob(wanted, z, rbm.theta).sum(axis=0))

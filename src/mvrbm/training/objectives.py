@@ -49,6 +49,9 @@ class Batch:
 class Objective(ABC):
     """A way to learn from a batch."""
 
+    centres = True
+    """Whether steps may be taken around the middle of the data, which moves all biases with the weights."""
+
     def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore", fill_steps: int = 3) -> None:
         """Take the sweeps of a chain, what a blank means ("ignore", "hidden") and the sweeps that fill it if hidden."""
         self.seed, self.gibbs_steps, self.missing, self.fill_steps = seed, gibbs_steps, missing, fill_steps
@@ -82,12 +85,12 @@ def add_statistics(
     H *= scale
     if work is None:
         np.matmul(X, H.T, out=out.joint)
-        out.base[:] = 0
+        out.base[:] = out.links[:] = 0
     else:
         np.matmul(X, H.T, out=work.product)
         out.joint += work.product
     if rbm.visible.n_base:
-        out.base += rbm.theta_slope * (rbm.visible.base_statistics(chunk, X) @ scale)
+        out.base += rbm.theta_slope * (rbm.visible.base_statistics(chunk, X[: rbm.visible.n_features]) @ scale)
 
 
 class CD(Objective):
@@ -114,7 +117,7 @@ class CD(Objective):
         for sweep in range(self.gibbs_steps):
             if sweep:
                 rbm.draw_hidden(H, stream, work.h, work.u)
-            fantasy = rbm.visible.sample(rbm.visible_inputs(work.h, work.z), rbm.theta, stream, work.u)
+            fantasy = rbm.visible.sample(rbm.visible_inputs(work.h, work.X, work.z), rbm.theta, stream, work.u)
             self.keep(rbm, fantasy, chunk)
             H = rbm.posterior(fantasy, work.X, work.H)
         add_statistics(rbm, fantasy, work.X, H, -scale, out, work)
@@ -157,7 +160,7 @@ class Masked(Objective):
         work = Workspace.of(rbm, len(piece.rows))
         kept, hidden = self.split(rbm, piece)
         H = rbm.posterior(kept, work.X, work.H)
-        mean, base_mean = rbm.visible.mean(rbm.visible_inputs(H, work.z), rbm.theta, hidden)
+        mean, base_mean = rbm.visible.mean(rbm.visible_inputs(H, work.X, work.z), rbm.theta, hidden)
         error = rbm.visible.features(hidden, work.z)
         out.base[:] = rbm.theta_slope * ((rbm.visible.base_statistics(hidden, error) - base_mean) @ piece.weights)
         error -= mean
@@ -165,9 +168,12 @@ class Masked(Objective):
         back = np.matmul(rbm.parameters.W.T, error, out=work.h[:-1])
         back *= H[:-1] * (1 - H[:-1])
         np.matmul(work.X, back.T, out=out.joint[:, :-1])
-        np.matmul(error, H.T, out=work.product[:-1])
-        out.joint[:-1, :-1] += work.product[:-1, :-1]
-        out.joint[:-1, -1] = work.product[:-1, -1]
+        product = np.matmul(error, H.T, out=work.product[: len(error)])
+        out.W[:] += product[:, :-1]
+        out.U[:] = product[:, -1]
+        out.joint[len(error) :, -1] = 0
+        if rbm.links:
+            out.links[:] = rbm.links.slope(error, work.X)
         return vector
 
 

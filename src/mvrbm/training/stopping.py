@@ -18,6 +18,10 @@ MOST_ROWS = 4000
 """People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
 
 
+MOST_PATTERNS = 1000
+"""People of whom a machine remembers which questions they answered."""
+
+
 def hide(
     answers: Answers,
     visible: Visible,
@@ -40,6 +44,14 @@ def hide(
         chunk = visible.load(answers, own)
         visible.store(visible.keep_only(chunk, ~_chosen(visible.answered(chunk), share, random)), kept, own)
     return HiddenAnswers(answers, kept, rows)
+
+
+def patterns(visible: Visible, answers: Answers, weights: Array | None, seed: int) -> NDArray[np.bool_]:
+    """Which questions some people, drawn at random, answer, (people, questions in the layer's order)."""
+    random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
+    share = None if weights is None else weights / weights.sum()
+    rows = random.choice(answers.n_rows, min(answers.n_rows, MOST_PATTERNS), p=share)
+    return visible.answered(visible.load(answers, np.sort(rows))).T
 
 
 def _chosen(answered: NDArray[np.bool_], share: float, random: np.random.Generator) -> NDArray[np.bool_]:
@@ -88,7 +100,8 @@ class HiddenAnswers:
             part = HiddenAnswers(self.full.take(own), self.kept.take(own), own)
             every = np.arange(len(own))
             kept, hidden = (rbm.visible.load(a, every, rbm.dtype) for a in (part.kept, part.hidden))
-            log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept))
+            X = rbm.features(kept)
+            log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept, X), X)
             weight = np.ones(len(own)) if weights is None else weights[own]
             score, number = log_prob.sum(axis=0, dtype=np.float64), rbm.visible.answered(hidden).sum(axis=0)
             return float(weight @ score), float(weight @ number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mvrbm.arrays import State, Stored, under
 from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM
 from mvrbm.summary import relative
+from mvrbm.training.centring import Centring
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
@@ -26,6 +27,7 @@ _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features come
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+_FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that the masks are new
 
 
 class DivergenceError(RuntimeError):
@@ -45,6 +47,10 @@ class Settings:
     learning_rate: float | None = None
     schedule: str = "constant"
     l2: float = 0.0
+    decay: float = 0.3
+    answered: bool = True
+    links: int = 10
+    refit_epochs: int = 15
     batch_size: int | None = None
     max_epochs: int = 200
     early_stopping: bool = True
@@ -138,6 +144,30 @@ def train(
     return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint).go()
 
 
+def refit(
+    rbm: RBM,
+    answers: Answers,
+    settings: Settings,
+    weights: Array | None,
+    history: History,
+    objective: Objective | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> None:
+    """Go on for a few epochs with all answers, those that told when to stop included, at the rate of the last."""
+    if not history.epochs or history.stopped == "interrupted":
+        return
+    settings = replace(
+        settings,
+        early_stopping=False,
+        max_epochs=settings.refit_epochs,
+        learning_rate=history.epochs[-1]["learning_rate"],
+        schedule="constant",
+    )
+    memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
+    again = checkpoint.beside("refit") if checkpoint else None
+    history.undone += _Run(rbm, answers, settings, weights, None, None, memory, again).go().undone
+
+
 class _Run:
     """One training run."""
 
@@ -159,6 +189,8 @@ class _Run:
         self.answers = hidden.kept if hidden else answers
         self.weights = relative(weights, answers.n_rows)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
+        centres = settings.objective == "masked" and memory.objective.centres
+        self.centring = Centring(rbm, self.answers, self.weights, 0.7) if centres else None
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
@@ -284,12 +316,30 @@ class _Run:
             # by the number of rows and not by their weights: a batch of light rows makes a small step
             gradient = self._gradient(Batch(self.answers, rows, self.weights[rows] / len(rows), self.memory.step))
             self.memory.step += 1
-            self.optimiser.step(self.rbm.parameters.vector, gradient, rate, self.workers)
+            self._move(gradient, rate)
             self.sum.release(gradient)
             if not self._is_sound():
                 return False
             self.rbm.refresh()
         return True
+
+    def _move(self, gradient: Array, rate: float) -> None:
+        parameters = self.rbm.parameters
+        if self.centring is None:
+            self.optimiser.step(parameters.vector, gradient, rate, self.workers)
+            return
+        self.centring.gradient(parameters, parameters.like(gradient))
+        before = parameters.joint.copy()
+        self.optimiser.step(parameters.vector, gradient, rate, self.workers)
+        self.centring.moved(parameters, before)
+        self._decay(rate)
+
+    def _decay(self, rate: float) -> None:
+        """Shrink the weights, and the links between answers: those from answered-or-not are few and may be large."""
+        parameters, left = self.rbm.parameters, self.rbm.dtype.type(1 - rate * self.settings.decay)
+        parameters.joint[:-1, :-1] *= left
+        if self.rbm.links:
+            parameters.links[self.rbm.links.mutual] *= left
 
     def _gradient(self, batch: Batch) -> Array:
         jobs = self.objective.jobs(self.rbm, batch)
@@ -297,7 +347,7 @@ class _Run:
             self.sum.add(vector)
         gradient = self.sum.result()
         out = self.rbm.parameters.like(gradient)
-        out.joint[-1, -1] = 0  # between the two rows of ones: no parameter
+        out.joint[self.rbm.visible.n_features :, -1] = 0  # between what is told, or ones, and ones: no parameter
         if self.settings.l2:
             out.W[:] -= self.settings.l2 * self.rbm.parameters.W
         return gradient

@@ -15,13 +15,14 @@ class Workspace:
     """The arrays of one step over a chunk of some size."""
 
     def __init__(self, rbm: RBM, n_rows: int) -> None:
-        n_features, n_hidden, _ = rbm.parameters.shape
-        self.X = np.empty((n_features + 1, n_rows), rbm.dtype)
+        n_features, n_hidden = rbm.parameters.shape[:2]
+        n_inputs = len(rbm.parameters.joint)
+        self.X = np.empty((n_inputs, n_rows), rbm.dtype)
         self.H = np.empty((n_hidden + 1, n_rows), rbm.dtype)
         self.h = np.empty((n_hidden + 1, n_rows), rbm.dtype)
         self.z = np.empty((n_features, n_rows), rbm.dtype)
         self.u = np.empty((max(n_hidden, rbm.visible.n_draws) + 4, n_rows), np.float32)
-        self.product = np.empty((n_features + 1, n_hidden + 1), rbm.dtype)
+        self.product = np.empty((n_inputs, n_hidden + 1), rbm.dtype)
 
     @staticmethod
     def of(rbm: RBM, n_rows: int) -> Workspace:

@@ -71,6 +71,8 @@ class Block(ABC):
     n_base: int = 0
     gathers: bool = False
     """Whether so few of the features are not 0 that adding up their rows of W beats a matrix product."""
+    links_itself: bool = True
+    """Whether two of the block's questions may be linked directly: not where that could make Z infinite."""
     n_draws: int
     """Uniform random numbers that one draw of all the questions takes."""
     feature_start: Index
@@ -165,7 +167,10 @@ class Block(ABC):
 
     @abstractmethod
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
-        """What some of the codes or numbers may be; a grid's points depend on the parameters, which are the block's."""
+        """What some of the codes or numbers may be; a grid's points depend on the parameters, which are the block's.
+
+        U are the biases of each person, (features, people).
+        """
 
     @abstractmethod
     def errors(

@@ -189,6 +189,8 @@ class ContinuousBlock(Block):
     learnt is log(1/sigma^2). The paper fixes sigma = 1 and has no bounds.
     """
 
+    links_itself = False
+
     def __init__(self, questions: Sequence[Continuous], summary: Summary, paper: bool) -> None:
         super().__init__(questions, summary, paper)
         self._own = questions
@@ -290,16 +292,16 @@ class ContinuousBlock(Block):
         return grids
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
-        grids = [self._grid(i, float(U[i]), W[i].astype(np.float64), -0.5 / float(theta[i])) for i in cells]
+        grids = [self._grid(i, U[i].astype(np.float64), W[i].astype(np.float64), -0.5 / float(theta[i])) for i in cells]
         sizes = np.array([len(x) for x, _ in grids])
         X = np.repeat(np.eye(len(cells)), sizes, axis=1) * np.concatenate([x for x, _ in grids])
         return Listed(cells, cells, X, X**2, np.concatenate([log_step for _, log_step in grids]), sizes)
 
-    def _grid(self, i: int, U: float, w: Array, variance: float) -> tuple[Array, Array]:
-        """Points in steps of a quarter of sigma over all that any state of the hidden layer makes likely."""
+    def _grid(self, i: int, U: Array, w: Array, variance: float) -> tuple[Array, Array]:
+        """Points in steps of a quarter of sigma over all that any state of the hidden layer makes likely for anyone."""
         reach = 7 * np.sqrt(variance)
-        low = variance * (U + np.minimum(w, 0).sum()) - reach
-        high = variance * (U + np.maximum(w, 0).sum()) + reach
+        low = variance * (U.min() + np.minimum(w, 0).sum()) - reach
+        high = variance * (U.max() + np.maximum(w, 0).sum()) + reach
         if self._cut:  # as far into the question, where all that is likely lies beyond a bound
             low = max(min(low, self.high[i, 0] - reach), self.low[i, 0])
             high = min(max(high, self.low[i, 0] + reach), self.high[i, 0])

@@ -76,7 +76,7 @@ class IndicatorBlock(Block):
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The probability of each option."""
         own = slice(self.feature_start[q], self.feature_start[q] + self.questions[q].n_codes)
-        return list(self.questions[q].known_values), special.expit(outlook[own])
+        return list(self.questions[q].known_values), special.expit(outlook[own].astype(np.float64))
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         self.decide(outlook, np.zeros(0), codes, numbers)

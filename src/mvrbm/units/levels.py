@@ -168,7 +168,7 @@ class LevelBlock(Block):
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         own = slice(self.level_start[q], self.level_start[q] + self.size[q])
-        return list(self.questions[q].known_values), self.softmax(outlook)[own]
+        return list(self.questions[q].known_values), self.softmax(outlook.astype(np.float64))[own]
 
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
         self.settle(self._logits(z, theta), codes, numbers)

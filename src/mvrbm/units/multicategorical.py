@@ -352,15 +352,17 @@ class MulticategoricalBlock(IndicatorBlock):
         """Find, for each question, the log-odds from which choosing an option makes its F1 largest.
 
         The paper's threshold is 1/2, which chooses too few of the rarer options. With fewer than 20 choices to learn
-        from, it stays.
+        from, it stays. An option counts half for what was chosen and half for how probable that was: the hidden
+        answers of a small table are few, and their chance hits would move the threshold.
         """
         for q in [q for q, given in enumerate(self._given) if given is None]:
             own = slice(self.feature_start[q], self.feature_start[q] + self.questions[q].n_codes)
             there = codes[own] >= 0
-            chosen, z = (codes[own] == 1)[there], outlook[own][there]
+            chosen, z = (codes[own] == 1)[there].astype(np.float64), outlook[own][there]
             weight = np.broadcast_to(weights, there.shape)[there]
             if chosen.sum() < 20:
                 continue
+            chosen = (chosen + special.expit(z)) / 2
             order = np.argsort(-z, kind="stable")
             hits, taken = np.cumsum((chosen * weight)[order]), np.cumsum(weight[order])
             f1 = 2 * hits / (taken + (chosen * weight).sum())

@@ -366,7 +366,8 @@ class RankingBlock(LevelBlock):
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The probability that one item is put before another, for each two; what they lack of 1 is a tie."""
         items, pairs = self.questions[q].known_values, self.pairs[q]
-        p = self.softmax(outlook).reshape(-1, 3, outlook.shape[1])[self.pair_start[q] : self.pair_start[q] + len(pairs)]
+        p = self.softmax(outlook.astype(np.float64)).reshape(-1, 3, outlook.shape[1])
+        p = p[self.pair_start[q] : self.pair_start[q] + len(pairs)]
         names: list[object] = []
         for left, right in pairs:
             names += [f"{items[left]} > {items[right]}", f"{items[right]} > {items[left]}"]

@@ -1,0 +1,87 @@
+"""Direct links: weights between the answers of two questions, and from which questions are answered to answers.
+
+With links the energy gains `-x^T L x / 2 - x^T S r`, where L is symmetric, zero within a question and sparse, and r
+says which questions are known to be answered. P(h | v) is as before; given h, linked questions depend on each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mvrbm.kernels.levels import apply
+from mvrbm.kernels.links import products
+from mvrbm.units.block import Array, Index
+
+ANSWERED_GAIN = 3.0
+"""How much faster the links from answered-or-not learn: few of them matter, and those have to become large."""
+
+
+class Links:
+    """Where the links are. Link n has the weight n of a vector, and joins the features `rows[n]` and `columns[n]`.
+
+    A column is a row of the machine's inputs: its features, then one for each question answered or not, then a one.
+    """
+
+    def __init__(self, rows: Index, columns: Index, feature_question: Index) -> None:
+        self.rows, self.columns = np.asarray(rows, np.int64), np.asarray(columns, np.int64)
+        n_features = len(feature_question)
+        self.mutual: NDArray[np.bool_] = self.columns < n_features
+        """Whether both ends are answers."""
+        number = np.arange(len(self.rows))
+        to = np.concatenate([self.rows, self.columns[self.mutual]])
+        from_ = np.concatenate([self.columns, self.rows[self.mutual]])
+        order = np.lexsort([from_, to])
+        self._indptr = np.searchsorted(to[order], np.arange(n_features + 1))
+        self._indices = from_[order]
+        self._number = np.concatenate([number, number[self.mutual]])[order]
+        self._gain = np.where(self._indices < n_features, 1.0, ANSWERED_GAIN)
+        self.colours = self._coloured(feature_question)
+        """Sets of questions, (questions, 1) each, of which no two are linked."""
+
+    @classmethod
+    def checked(cls, rows: Index, columns: Index, feature_question: Index, n_told: int) -> Links:
+        """Links read from a file, once they are sure to join what there is, and no question with itself."""
+        n = len(feature_question)
+        question = np.concatenate([feature_question, np.arange(n_told)])
+        inside = (rows >= 0) & (rows < n) & (columns >= 0) & (columns < len(question))
+        if not len(rows) or not inside.all() or (question[rows] == question[columns]).any():
+            raise ValueError("its links join what cannot be joined")
+        return cls(rows, columns, feature_question)
+
+    def __len__(self) -> int:
+        """The number of weights."""
+        return len(self.rows)
+
+    def _coloured(self, feature_question: Index) -> list[NDArray[np.bool_]]:
+        """Colour the questions greedily, those with the most links first."""
+        n = int(feature_question[-1]) + 1
+        ends = feature_question[self.rows[self.mutual]], feature_question[self.columns[self.mutual]]
+        linked = sparse.coo_array((np.ones(len(ends[0]), bool), ends), shape=(n, n)).toarray()
+        linked |= linked.T
+        colour = np.full(n, -1)
+        for question in np.argsort(-linked.sum(axis=0), kind="stable"):
+            taken = set(colour[linked[question]])
+            colour[question] = next(c for c in range(n) if c not in taken)
+        return [(colour == c)[:, None] for c in range(colour.max() + 1)]
+
+    def add_inputs(self, weights: Array, X: Array, z: Array) -> None:
+        """Add L x + S r of the inputs X to z."""
+        values = weights[self._number] * self._gain.astype(weights.dtype)
+        apply(self._indptr, self._indices, values, X, z)
+
+    def energy(self, weights: Array, X: Array) -> Array:
+        """x^T L x / 2 + x^T S r of each person."""
+        x = X[: len(self._indptr) - 1]
+        twice = np.where(self.mutual, 0.5, 1.0).astype(weights.dtype) * weights
+        z = np.zeros_like(x)
+        self.add_inputs(twice, X, z)
+        result: Array = np.einsum("db,db->b", x, z)
+        return result
+
+    def slope(self, error: Array, X: Array) -> Array:
+        """The derivative by the weights of the sum over people of error·(L x + S r)."""
+        each = np.empty(len(self._indices), error.dtype)
+        products(self._indptr, self._indices, error, X, each)
+        return np.bincount(self._number, each * self._gain, minlength=len(self)).astype(error.dtype)

@@ -1,0 +1,100 @@
+"""Which questions to link: those whose answers, or whose being answered, go most with each question's answers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm.answers import Answers
+from mvrbm.links import Links
+from mvrbm.summary import relative
+from mvrbm.training.engine import CHUNK, chunks_of
+from mvrbm.units.block import Array
+from mvrbm.visible import Visible
+
+_LEAST = 3.0  # standard deviations above chance
+_LEAST_SPREAD = 5.0  # of who answered a question and who did not, among those who answered another, in people
+_MOST_ROWS = 20_000
+
+
+def screen(visible: Visible, answers: Answers, weights: Array | None, n_links: int) -> Links:
+    """Links between each question and the `n_links` most associated with it, and as many from answered-or-not.
+
+    The association of two features is their squared correlation among those who answered both, times their number:
+    about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
+    """
+    first, second, told, both = _sums(visible, answers, relative(weights, answers.n_rows))
+    mutual, one_way = _associations(visible, first, second, told, both)
+    mutual[_never(visible)] = -np.inf
+    pairs = _best(mutual, n_links)
+    question = visible.feature_question
+    left, right = np.nonzero(np.triu((pairs | pairs.T)[question][:, question], 1))
+    feature, other = np.nonzero(_best(one_way, n_links)[question])
+    rows, columns = np.concatenate([left, feature]), np.concatenate([right, other + visible.n_features])
+    return Links(rows, columns, question)
+
+
+def _sums(visible: Visible, answers: Answers, weights: Array) -> tuple[Array, Array, Array, Array]:
+    """The sums over people of x, x x^T, x r^T and r r^T, where r says which questions are answered."""
+    F, Q = visible.n_features, visible.n_questions
+    first, second, told, both = np.zeros(F), np.zeros((F, F)), np.zeros((F, Q)), np.zeros((Q, Q))
+    rows = np.flatnonzero(weights)
+    step = -(-len(rows) // _MOST_ROWS)
+    for own in chunks_of(rows[::step], CHUNK):
+        chunk = visible.load(answers, own)
+        x, r = visible.features(chunk), visible.answered(chunk).astype(np.float32)
+        heavy = weights[own].astype(np.float32) * x
+        first += heavy.sum(axis=1)
+        second += heavy @ x.T
+        told += heavy @ r.T
+        both += weights[own].astype(np.float32) * r @ r.T
+    return first, second, told, both
+
+
+def _associations(visible: Visible, first: Array, second: Array, told: Array, both: Array) -> tuple[Array, Array]:
+    """The association of each question's answers with those of another, and with another's being answered."""
+    question, start = visible.feature_question, visible.feature_start
+    n = np.maximum(np.diag(both), 1e-9)
+    mean = first / n[question]
+    together = both[question][:, question]
+    across = mean[:, None] * told[:, question].T
+    covariance = second - across - across.T + np.outer(mean, mean) * together
+    variance = np.maximum(np.diag(covariance), 1e-9) / n[question]
+    chance = variance[:, None] * variance * np.maximum(together, 1.0)
+    size = np.diff([*start, visible.n_features])
+    mutual = _standardised(np.add.reduceat(_per_question(covariance**2 / chance, start), start, axis=1), size, size)
+
+    share = both / n[:, None]
+    spread = share * (1 - share) * n[:, None]
+    moved = told - mean[:, None] * both[question]
+    square = moved**2 / (variance[:, None] * np.maximum(spread, _LEAST_SPREAD)[question])
+    square[spread[question] < _LEAST_SPREAD] = 0
+    one_way = _standardised(_per_question(square, start), size, np.ones(len(size)))
+    return mutual, one_way
+
+
+def _per_question(square: Array, start: NDArray[np.int64]) -> Array:
+    result: Array = np.add.reduceat(square, start, axis=0)
+    return result
+
+
+def _standardised(total: Array, left: Array, right: Array) -> Array:
+    expected = np.outer(left, right)
+    result: Array = (total - expected) / np.sqrt(2 * expected)
+    np.fill_diagonal(result, -np.inf)
+    return result
+
+
+def _never(visible: Visible) -> NDArray[np.bool_]:
+    """The pairs of questions that no link may join."""
+    lone = np.concatenate([np.full(p.block.n_questions, not p.block.links_itself) for p in visible.parts])
+    result: NDArray[np.bool_] = np.outer(lone, lone)
+    return result
+
+
+def _best(association: Array, n_links: int) -> NDArray[np.bool_]:
+    """The strongest of each row."""
+    out = np.zeros(association.shape, bool)
+    top = np.argsort(-association, axis=1, kind="stable")[:, :n_links]
+    np.put_along_axis(out, top, True, axis=1)
+    return out & (association > _LEAST)
