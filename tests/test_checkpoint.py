@@ -52,7 +52,7 @@ def stop_after(monkeypatch, n):
         {"optimiser": "sgd", "momentum": 0.5, "learning_rate": 0.5},
         {"recipe": "paper", "max_epochs": 12},
         {"early_stopping": False, "max_epochs": 12},
-        {"learning_rate": 30.0, "max_epochs": 20},  # goes astray and is taken back
+        {"learning_rate": 30.0, "max_epochs": 20, "objective": "cd"},  # goes astray and is taken back
     ],
 )
 def test_a_run_that_is_killed_again_and_again_ends_where_an_undisturbed_one_ends(
