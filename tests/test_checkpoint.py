@@ -47,7 +47,7 @@ def stop_after(monkeypatch, n):
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
+        {"patience": 4},  # killed while it waits, and after it was slowed
         {"objective": "pcd", "n_chains": 20},
         {"optimiser": "sgd", "momentum": 0.5, "learning_rate": 0.5},
         {"recipe": "paper", "max_epochs": 12},
@@ -58,6 +58,7 @@ def stop_after(monkeypatch, n):
 def test_a_run_that_is_killed_again_and_again_ends_where_an_undisturbed_one_ends(
     often, monkeypatch, tmp_path, settings
 ):
+    monkeypatch.setattr(trainer, "_LEAST_STEPS", 1 if "patience" in settings else 100)
     model(**settings).fit(FRAME).save(tmp_path / "whole.mvrbm")
     for n in (3, 0, 1, 4):
         with monkeypatch.context() as patch:
