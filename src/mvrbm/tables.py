@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -49,11 +50,14 @@ class Table:
         self._labels: dict[str, Any] = {str(label): label for label in labels}
         if len(self._labels) < len(labels):
             raise _twice(labels)
-        self._places = {name: place for place, name in enumerate(self._labels)}
-        self._numbered: Any = None
-        if frame.implementation.is_pandas_like():  # a column is found by its number in half the time of its name
-            self._numbered = data.copy(deep=False)
-            self._numbered.columns = range(len(labels))
+        self._pandas = frame.implementation.is_pandas_like()
+
+    @cached_property
+    def _series(self) -> dict[str, Any]:
+        """The columns of a table of pandas, which finds them by number in half the time that their names take."""
+        numbered = self.native.copy(deep=False)
+        numbered.columns = range(len(self._labels))
+        return dict(zip(self._labels, (series for _, series in numbered.items()), strict=True))
 
     @property
     def names(self) -> list[str]:
@@ -79,10 +83,10 @@ class Table:
         if name not in self._labels:
             way_out = f"{self._instead(name)}; rename it or edit the schema"
             raise ValueError(f"{said}the table has no column {name!r}; {way_out}")
-        if self._numbered is not None:  # narwhals would take longer than the reading
-            cells = _pandas_cells(self._numbered[self._places[name]])
-        else:
-            cells = _cells(self._frame.get_column(self._labels[name]))
+        # narwhals would take longer than the reading
+        cells = (
+            _pandas_cells(self._series[name]) if self._pandas else _cells(self._frame.get_column(self._labels[name]))
+        )
         if cells.dtype.kind in "mMc":
             raise ValueError(f"{said}column {name!r} is of type {cells.dtype}; turn it into numbers or texts first")
         return cells
@@ -106,7 +110,7 @@ class Table:
                 series[name] = _written(self._frame.get_column(self._labels[name]), cells, rows)
             else:
                 series[name] = self._new(name, cells)
-        if self._numbered is None:
+        if not self._pandas:
             return self._frame.with_columns(*series.values()).to_native()
         copy = self.native.copy(deep=False)  # keeps the index and what pandas holds beside the cells
         for name, column in series.items():
