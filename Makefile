@@ -22,7 +22,7 @@ test: $(VENV)/.installed ## the tests, in under ten minutes
 test-slow: $(VENV)/.installed ## the tests that take longer
 	$(BIN)/python -m pytest -m slow
 
-study: $(VENV)/.installed ## the paper's case study, into the folder study (about an hour; make study-quick: minutes)
+study: $(VENV)/.installed ## the paper's case study, into the folder study (long; stopped, it goes on where it was)
 	$(BIN)/mvrbm study
 
 study-quick: $(VENV)/.installed ## a small version of it, into study-quick
