@@ -267,7 +267,7 @@ def test_verbose_says_how_it_goes(table, capsys):
     small(schema=schema, verbose=1).fit(frame)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("epoch 1: learning rate 0.01, loss ")
+    assert lines[0].startswith("epoch 1: learning rate 0.02, loss ")
 
 
 _START = """

@@ -116,3 +116,30 @@ def test_threads_change_no_bit_of_a_linked_machine():
     ]
     assert len(models[0].rbm_.links) > 0
     np.testing.assert_array_equal(*(model.rbm_.parameters.vector for model in models))
+
+
+def test_several_machines_predict_by_the_mean_of_their_inputs():
+    rbm, other = machine("mixture", seed=0, linked=True), machine("mixture", seed=0, linked=True)
+    other.parameters.vector[:] = machine("mixture", seed=5, linked=True).parameters.vector
+    mean = machine("mixture", seed=0, linked=True)
+    for each in (rbm, other, mean):
+        each.mean_field = True
+        each.refresh()
+    chunk = rbm.visible.load(random_answers(rbm.visible.questions, 9, 3, missing=0.4), np.arange(9), np.float64)
+    X = rbm.features(chunk)
+    z = sum(each.visible_inputs(each.posterior(chunk), X) for each in (rbm, other)) / 2
+    rbm.others.append(other)
+    wanted = (chunk.codes < 0, np.isnan(chunk.numbers))
+    theta = (rbm.theta + other.theta) / 2
+    expected = rbm.visible.outlook(np.empty((0, 9)), z, rbm.parameters.W[:, :0], theta, wanted)
+    for found, own in zip(rbm.outlook(*rbm.given(chunk), wanted), expected, strict=True):
+        np.testing.assert_allclose(found, own, rtol=1e-9, atol=1e-9)
+
+
+def test_a_committee_is_fitted_from_different_seeds():
+    answers, visible = chain()
+    schema = Schema(visible.questions)
+    frame = pd.DataFrame(decode(answers, schema))
+    rbm = MVRBM(5, schema=schema, max_epochs=2, n_models=2, random_state=0).fit(frame).rbm_
+    (other,) = rbm.others
+    assert (other.parameters.W != rbm.parameters.W).all()

@@ -196,7 +196,7 @@ def with_one(value):
         (array("links.rows", lambda a: a + 10**6), "its links join what cannot be joined"),
         (array("links.columns", lambda a: -a - 1), "its links join what cannot be joined"),
         (array("patterns", lambda a: a[:, 1:]), "the array 'patterns' has the shape"),
-        (lambda told, state: state.pop("links"), "belongs to nothing"),
+        (lambda told, state: state.pop("links"), "has the shape|belongs to nothing"),
         (lambda told, state: state.update(extra=np.zeros(3)), "the array 'extra' belongs to nothing"),
         (
             array("W", lambda a: a[:, :-1]),

@@ -251,7 +251,7 @@ def test_a_heavy_row_moves_the_machine_further_than_a_light_one(survey):
         ("gibbs_steps", 2),
         ("missing", "hidden"),
         ("optimiser", "sgd"),
-        ("learning_rate", 0.02),
+        ("learning_rate", 0.03),
         ("schedule", "linear"),
         ("schedule", "cosine"),
         ("l2", 0.1),

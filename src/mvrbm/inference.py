@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
-from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
 from mvrbm.progress import Step, tell
-from mvrbm.rbm import RBM, with_ones
+from mvrbm.rbm import RBM
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.training.workspace import Workspace
@@ -69,8 +68,7 @@ def complete(
     def of(rows: Index) -> None:
         chunk = visible.load(answers, rows, rbm.dtype)
         wanted = (chunk.codes < 0) & cells[:n], np.isnan(chunk.numbers) & cells[n:]
-        work = Workspace.of(rbm, len(rows))
-        outlook = rbm.outlook(rbm.posterior(chunk, work.X, work.H)[:-1], work.X, wanted)
+        outlook = rbm.outlook(*rbm.given(chunk, Workspace.of(rbm, len(rows)).X), wanted)
         settled = visible.settle(outlook, chunk)
         visible.store(settled, out, rows, wanted)
         if certain:
@@ -127,8 +125,7 @@ def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     kept = visible.load(hidden.kept, rows, rbm.dtype)
     truth = visible.load(hidden.hidden, rows, rbm.dtype)
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
-    X = rbm.features(kept)
-    outlook = rbm.outlook(rbm.posterior(kept, X)[:-1], X, wanted)
+    outlook = rbm.outlook(*rbm.given(kept), wanted)
     for part, own in zip(visible.parts, outlook, strict=True):
         part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
 
@@ -149,29 +146,34 @@ def each_question(
     if how is not None and how not in HOW:
         raise ValueError(f"how must be one of {', '.join(map(repr, HOW))}, not {how!r}")
     visible = rbm.visible
-    X = rbm.features(chunk)
-    inputs = rbm.hidden_inputs(chunk, X)
-    ends = [*visible.feature_start[1:], visible.n_features]
+    X, inputs = rbm.given(chunk)
     place = {int(question): at for at, question in enumerate(visible.question_order)}
     for question in questions:
         at = place[question]
-        own = slice(visible.feature_start[at], ends[at])
-        a = inputs - rbm.parameters.W[own].T @ X[own]  # as if this question had not been answered
-        if len(rbm.parameters.R):
-            a -= np.outer(rbm.parameters.R[at], X[visible.n_features + at])
-        H = with_ones(rbm.n_hidden, chunk.n_rows, rbm.dtype)
-        H[:-1] = a
-        hidden.sigmoid(H[:-1])
         codes, numbers = (np.repeat(cells, chunk.n_rows, axis=1) for cells in visible.cells_of(question))
-        like = Chunk(np.where(codes, 0, -1).astype(np.int16), np.where(numbers, 0, np.nan).astype(rbm.dtype))
-        for _ in range(_MOST_ROUNDS if how == "iterated" else 0):
-            before = H.copy()
-            x, _ = visible.mean(rbm.visible_inputs(H, X), rbm.theta, like)
-            H[:-1] = a + rbm.parameters.W[own].T @ x[own]
-            hidden.sigmoid(H[:-1])
-            if np.abs(H - before).max() < 1e-6:
+        if how == "iterated":
+            yield question, rbm.outlook(X, _settled(rbm, X, inputs, at, codes, numbers), (codes, numbers), at, True)
+        else:
+            yield question, rbm.outlook(X, inputs, (codes, numbers), at, None if how is None else how == "mean-field")
+
+
+def _settled(
+    rbm: RBM, X: Array, inputs: list[Array], at: int, codes: NDArray[np.bool_], numbers: NDArray[np.bool_]
+) -> list[Array]:
+    """The inputs of the hidden units when these and a question, by its place in the layer, are at each other's mean."""
+    like = Chunk(np.where(codes, 0, -1).astype(np.int16), np.where(numbers, 0, np.nan).astype(rbm.dtype))
+    own = rbm.visible.feature_question == at
+    settled: list[Array] = []
+    for machine, first in zip((rbm, *rbm.others), inputs, strict=True):
+        more: Array = np.zeros_like(first)
+        for _ in range(_MOST_ROUNDS):
+            H = machine.posterior_given(X, first + more, at)
+            x, _ = rbm.visible.mean(machine.visible_inputs(H, X), machine.theta, like)
+            before, more = more, machine.parameters.W[own].T @ x[own]
+            if np.abs(more - before).max(initial=0.0) < 1e-6:
                 break
-        yield question, rbm.outlook(H[:-1], X, (codes, numbers), None if how is None else how != "exact")
+        settled.append(first + more)
+    return settled
 
 
 def predict(

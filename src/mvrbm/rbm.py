@@ -74,6 +74,8 @@ class RBM:
 
     def __init__(self, visible: Visible, parameters: Parameters, links: Links | None = None) -> None:
         self.visible, self.parameters, self.links = visible, parameters, links
+        self.others: list[RBM] = []
+        """Machines that were trained from other seeds: predictions are by the mean of their inputs and these."""
         self.refresh()
 
     @classmethod
@@ -105,6 +107,8 @@ class RBM:
             own |= {"links": p.links, "links.rows": self.links.rows, "links.columns": self.links.columns}
         if self.patterns is not None:
             own["patterns"] = self.patterns
+        for number, other in enumerate(self.others):
+            own[f"others.{number}"] = other.parameters.vector
         return own | under("visible", self.visible.state())
 
     @classmethod
@@ -130,6 +134,9 @@ class RBM:
         rbm = cls(visible, parameters, links)
         if "patterns" in stored:
             rbm.patterns = stored.take("patterns", (None, visible.n_questions), np.bool_)
+        while (name := f"others.{len(rbm.others)}") in stored:
+            vector = stored.take(name, parameters.vector.shape, kind)
+            rbm.others.append(cls(visible, parameters.like(vector), links))
         return rbm
 
     @property
@@ -244,20 +251,51 @@ class RBM:
             chunk = self.sweep(self.draw_hidden(self.posterior(chunk), stream), chunk, draw)
         return chunk
 
-    def outlook(self, P: Array, X: Array, wanted: Wanted, mean_field: bool | None = None) -> list[Array]:
-        """What every wanted answer may be, by block of the layer; P is P(h = 1 | other answers), (hidden, people).
+    def given(self, chunk: Chunk, X: Array | None = None) -> tuple[Array, list[Array]]:
+        """The `features` of the answers given, and the inputs that they are to the hidden units of every machine."""
+        X = self.features(chunk, X)
+        return X, [machine.hidden_inputs(chunk, X) for machine in (self, *self.others)]
 
-        X are the `features` of the answers given; a wanted question's own play no part. The hidden units are summed out
-        in the machine of the other answers and that one (paper section 3.2) or, with `mean_field` (None: if that is how
-        the machine learnt to predict), held at P.
+    def outlook(
+        self,
+        X: Array,
+        inputs: list[Array],
+        wanted: Wanted,
+        without: int | None = None,
+        mean_field: bool | None = None,
+    ) -> list[Array]:
+        """What every wanted answer may be, by block of the layer, as `given` tells the others; a block at a time.
+
+        The hidden units are summed out in the machine of the other answers and that one (paper section 3.2) or, with
+        `mean_field` (None: if that is how the machine learnt to predict), held at their posterior means. `without` is a
+        question, by its place in the layer, that counts as not answered.
         """
-        W, U = self.parameters.W, self.parameters.U[:, None]
+        W, U, theta = self.parameters.W, self.parameters.U[:, None], self.theta
+        machines = (self, *self.others)
         if self.mean_field if mean_field is None else mean_field:
-            P, U, W = P[:0], U + W @ P, W[:, :0]
-        if self.links:
-            U = np.repeat(U, X.shape[1] // U.shape[1], axis=1)
-            self.links.add_inputs(self.parameters.links, X, U)
-        return self.visible.outlook(P, U, W, self.theta, wanted)
+            held = (
+                m.visible_inputs(m.posterior_given(X, a, without), X) for m, a in zip(machines, inputs, strict=True)
+            )
+            U, P, W = np.mean(list(held), axis=0), np.empty((0, X.shape[1]), self.dtype), W[:, :0]
+            theta = np.mean([machine.theta for machine in machines], axis=0)
+        else:
+            P = self.posterior_given(X, inputs[0], without)[:-1]
+            if self.links:
+                U = np.repeat(U, X.shape[1], axis=1)
+                self.links.add_inputs(self.parameters.links, X, U)
+        return self.visible.outlook(P, U, W, theta, wanted)
+
+    def posterior_given(self, X: Array, inputs: Array, without: int | None) -> Array:
+        """P(h = 1) over a row of ones, given the inputs of the hidden units; as if a question were not answered."""
+        H = with_ones(self.n_hidden, X.shape[1], self.dtype)
+        H[:-1] = inputs
+        if without is not None:
+            own = self.visible.feature_question == without
+            H[:-1] -= self.parameters.W[own].T @ X[: len(own)][own]
+            if len(self.parameters.R):
+                H[:-1] -= np.outer(self.parameters.R[without], X[len(own) + without])
+        hidden.sigmoid(H[:-1])
+        return H
 
     def log_prob_given(self, chunk: Chunk, H: Array, X: Array) -> Array:
         """log P(answer | h, answers given) of each question (paper Eq. 4), (questions, people); X is of the latter."""

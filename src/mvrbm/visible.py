@@ -96,6 +96,7 @@ class Visible:
         """The question of each feature, in the layer's order."""
         self.cell_question: Index = self._cell_question()
         """The question of each code column, then of each number column, in the layer's order."""
+        self._run_start = np.flatnonzero(np.diff(self.cell_question, prepend=-1))  # a question's cells are consecutive
         self.base_question = np.concatenate([p.block.base_question + p.questions.start for p in self.parts])
 
     def _add(self, block: Block) -> None:
@@ -297,7 +298,7 @@ class Visible:
         """Whether any part of each question is answered, (questions, people)."""
         out = np.zeros((self.n_questions, chunk.n_rows), bool)
         given = np.concatenate([chunk.codes >= 0, ~np.isnan(chunk.numbers)])
-        np.logical_or.at(out, self.cell_question, given)
+        out[self.cell_question[self._run_start]] = np.logical_or.reduceat(given, self._run_start, axis=0)
         return out
 
     def told(self, chunk: Chunk) -> NDArray[np.bool_]:

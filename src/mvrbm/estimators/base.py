@@ -66,6 +66,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         missing: str | None = None,
         answered: bool | None = None,
         links: int | None = None,
+        n_models: int | None = None,
         n_chains: int | None = None,
         optimiser: str | None = None,
         learning_rate: float | None = None,
@@ -92,6 +93,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.answered = answered
         self.links = links
+        self.n_models = n_models
         self.n_chains = n_chains
         self.optimiser = optimiser
         self.learning_rate = learning_rate
@@ -147,9 +149,17 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         if stop_by:
             rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
         history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved)
+        done = [(rbm, history, saved)]
+        while len(done) < settings.n_models and self.n_hidden and history.stopped != "interrupted":
+            seed = settings.seed + len(done)
+            other = RBM.start(rbm.visible, rbm.n_hidden, seed, answered=settings.answered, links=rbm.links)
+            beside = saved.beside(f"training-{len(done)}") if saved else None
+            told = train(other, answers, replace(settings, seed=seed), weights, None, stop_by, checkpoint=beside)
+            done.append((other, told, beside))
+            rbm.others.append(other)
         inference.tune(rbm, hidden, weights)
-        if stop_by:
-            refit(rbm, answers, settings, weights, history, checkpoint=saved)
+        for machine, told, beside in done if stop_by else []:
+            refit(machine, answers, settings, weights, told, checkpoint=beside)
         return rbm, history
 
     def _start(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
@@ -247,7 +257,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         for name, choices in _CHOICES.items():
             if given.get(name, choices[0]) not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {given[name]!r}")
-        for name in ("gibbs_steps", "n_chains", "batch_size", "patience", "n_threads"):
+        for name in ("gibbs_steps", "n_chains", "n_models", "batch_size", "patience", "n_threads"):
             self._check_number(name, given.get(name, 1), 1, whole=True)
         self._check_number("max_epochs", given.get("max_epochs", 1), 0, whole=True)
         for name in ("links", "refit_epochs"):
@@ -263,10 +273,10 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         settings = replace(RECIPES[self.recipe], seed=self._seed(None), **{**given, **instead})
         if settings.objective == "masked":
             return settings
-        for name in ("answered", "links"):
-            if given.get(name):
-                raise ValueError(f'{name} is learnt by objective="masked" alone; leave one of them out')
-        return replace(settings, answered=False, links=0, refit_epochs=0)
+        for name in ("answered", "links", "n_models"):
+            if given.get(name, 0) > (name == "n_models"):
+                raise ValueError(f'{name} goes with objective="masked" alone; leave one of them out')
+        return replace(settings, answered=False, links=0, refit_epochs=0, n_models=1)
 
     def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:

@@ -47,21 +47,24 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         Whether the model is told which questions a row answers, beside the answers: skip rules and refusals say
         something, too. True unless the objective is another than "masked".
     links
-        Direct links of each question to as many others, those most associated with it (10; 0: none), beside the
+        Direct links of each question to as many others, those most associated with it (6; 0: none), beside the
         hidden units; and, with `answered`, as many from being answered. With "masked" only.
+    n_models
+        Machines that are trained from different seeds (3); predictions are by the mean of what they say. Vectors, draws
+        and samples are of the first. With "masked" only.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser, learning_rate, momentum, schedule, l2, decay
-        "adam" (the default) or "sgd"; the size of its first steps (None: 0.01, less for more than 50 hidden units);
-        the momentum of "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at
-        `max_epochs`); the shrinkage of the weights, in the objective (0) or, for
-        "masked", in each step (0.3 of the rate).
+        "adam" (the default) or "sgd"; the size of its first steps (None: 0.02, for other objectives than "masked" 0.01,
+        less for more than 50 hidden units); the momentum of "sgd"; how the rate goes on ("constant", "linear" or
+        "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights, in the objective (0) or, for
+        "masked", in each step (0.15 of the rate).
     batch_size, max_epochs
         Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table (200).
     early_stopping, hidden_share, patience, refit_epochs
-        Hide a share (0.1) of the answers of up to 4,000 people from training; after `patience` (5) epochs (and at least
+        Hide a share (0.1) of the answers of up to 4,000 people from training; after `patience` (8) epochs (and at least
         100 steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
-        parameters are those of the best epoch, after `refit_epochs` (15; "masked" only) more with all answers.
+        parameters are those of the best epoch, after `refit_epochs` (25; "masked" only) more with all answers.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads

@@ -47,15 +47,16 @@ class Settings:
     learning_rate: float | None = None
     schedule: str = "constant"
     l2: float = 0.0
-    decay: float = 0.3
+    decay: float = 0.15
     answered: bool = True
-    links: int = 10
-    refit_epochs: int = 15
+    links: int = 6
+    refit_epochs: int = 25
+    n_models: int = 3
     batch_size: int | None = None
     max_epochs: int = 200
     early_stopping: bool = True
     hidden_share: float = 0.1
-    patience: int = 5
+    patience: int = 8
     seed: int = 0
     n_threads: int | None = None
 
@@ -78,9 +79,11 @@ class Settings:
     def rate(self, epoch: int, n_hidden: int) -> float:
         """The learning rate of an epoch by the schedule, before it is lowered for other reasons.
 
-        Unless it is given, it starts at 0.01, and lower for more than 50 hidden units, whose steps add up.
+        Unless it is given, it starts at 0.01 (0.02 where steps are centred), and lower for more than 50 hidden units,
+        whose steps add up.
         """
-        first = 0.01 * min(1.0, math.sqrt(50 / n_hidden)) if self.learning_rate is None else self.learning_rate
+        usual = (0.02 if self.objective == "masked" else 0.01) * min(1.0, math.sqrt(50 / n_hidden))
+        first = usual if self.learning_rate is None else self.learning_rate
         if self.schedule == "constant":
             return first
         done = epoch / max(1, self.max_epochs)
@@ -164,7 +167,7 @@ def refit(
         schedule="constant",
     )
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
-    again = checkpoint.beside("refit") if checkpoint else None
+    again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
     history.undone += _Run(rbm, answers, settings, weights, None, None, memory, again).go().undone
 
 
