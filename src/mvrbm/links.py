@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mvrbm.kernels.levels import apply
-from mvrbm.kernels.links import products
+from mvrbm.kernels.links import add, products
 from mvrbm.units.block import Array, Index
 
 ANSWERED_GAIN = 3.0
@@ -69,7 +68,7 @@ class Links:
     def add_inputs(self, weights: Array, X: Array, z: Array) -> None:
         """Add L x + S r of the inputs X to z."""
         values = weights[self._number] * self._gain.astype(weights.dtype)
-        apply(self._indptr, self._indices, values, X, z)
+        add(self._indptr, self._indices, values, X, z)
 
     def energy(self, weights: Array, X: Array) -> Array:
         """x^T L x / 2 + x^T S r of each person."""
