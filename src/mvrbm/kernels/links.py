@@ -9,7 +9,7 @@ import numba
 
 @numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
 def add(indptr: Any, indices: Any, values: Any, y: Any, out: Any) -> None:
-    """out += A y for a sparse matrix A in compressed rows; four entries at a time, so that sums are stored less often."""
+    """out += A y for a sparse matrix A in compressed rows; four entries at a time, so that sums are stored less."""
     for i in range(len(indptr) - 1):
         own, first, stop = out[i], indptr[i], indptr[i + 1]
         fours = first + (stop - first) // 4 * 4
