@@ -271,9 +271,10 @@ def test_the_threshold_of_a_choose_any_question_makes_f1_largest():
 
 
 @pytest.mark.parametrize("case", ["binary", "ordinal", "multicategorical", "mixture"])
-def test_draws_match_the_enumerated_conditional(case):
+@pytest.mark.parametrize("linked", [False, True])
+def test_draws_match_the_enumerated_conditional(case, linked):
     """Draws of the blanks given a person's answers, from the full machine: each question's share of each answer."""
-    rbm = machine(case, size=0.5)
+    rbm = machine(case, size=0.5, linked=linked)
     n = 4000
     one = random_answers(rbm.visible.questions, 1, 8, missing=0.5)
     answers = one.take(np.zeros(n, int))
@@ -281,7 +282,10 @@ def test_draws_match_the_enumerated_conditional(case):
     given = one.codes[0] != 255
     assert (drawn.codes[:, given] == one.codes[0, given]).all()
     own = cell_slices(rbm.visible.questions)
-    oracle = Oracle(rbm)
+    told = [
+        i for i, (codes, numbers) in enumerate(own) if given[codes].any() or not np.isnan(one.numbers[0, numbers]).all()
+    ]
+    oracle = Oracle(rbm, told=told)
     listed, p = oracle.answers(), oracle.probabilities()
     for column in np.flatnonzero(given):
         p = p * (listed.codes[:, column] == one.codes[0, column])
