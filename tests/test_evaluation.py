@@ -83,14 +83,14 @@ def test_a_tool_that_can_see_the_answer_in_another_column_finds_it():
 def test_numbers_of_a_question_say_the_same_answers(question):
     frame, _ = make_survey(300, random_state=7)
     block = question.encode({name: frame[name].to_numpy() for name in question.columns})
-    there = ~question.blank(block).any(axis=1)
+    there = ~encoding.blank_cells(block).any(axis=1)
     numbers = question.to_numbers(block)
-    assert np.isnan(numbers[question.blank(block).all(axis=1)]).all()
+    assert np.isnan(numbers[encoding.blank_cells(block).all(axis=1)]).all()
     again = question.from_numbers(numbers[there])
     if question.kind == "ranking":  # a tie of two numbers is a tie
         np.testing.assert_array_equal(again, block[there])
     np.testing.assert_allclose(again, block[there])
-    assert not question.blank(question.from_numbers(numbers[there] + 0.2)).any()
+    assert not encoding.blank_cells(question.from_numbers(numbers[there] + 0.2)).any()
 
 
 def test_a_hidden_answer_is_told_from_an_empty_set():
