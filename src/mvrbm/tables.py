@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -26,11 +26,14 @@ class Table:
     (['age', '2020'], 2)
     """
 
+    def __new__(cls, data: Any) -> Self:
+        """A table of a table is that table, with what it has read already."""
+        return data if isinstance(data, cls) else super().__new__(cls)
+
     def __init__(self, data: Any) -> None:
         import pandas as pd
 
-        if isinstance(data, Table):
-            vars(self).update(vars(data))
+        if data is self:
             return
         if isinstance(data, np.ndarray):
             if data.ndim != 2:
