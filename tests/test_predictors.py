@@ -264,6 +264,7 @@ def test_a_fit_that_fails_leaves_the_model_of_the_one_before(survey):
 
 NUMBERS = np.random.default_rng(0).standard_normal((30, 3))
 CLASSES = np.arange(30) % 2
+SPARSE = np.where((np.arange(30)[:, None] < 20) & [True, False, False], np.nan, NUMBERS)
 BAD = [
     (MVRBMPredictor(), (NUMBERS,), "target is not set; give the name of a question"),
     (MVRBMPredictor("hieght"), (pd.DataFrame(NUMBERS, columns=["height", "b", "c"]),), "did you mean 'height'?"),
@@ -283,6 +284,8 @@ BAD = [
         (np.where([True, False, False], np.nan, NUMBERS),),
         "target is column 0, in which no question was found",
     ),
+    (MVRBMPredictor(0, solver="lbfgs", recipe="paper"), (NUMBERS,), "the paper learns target '0' by chains"),
+    (MVRBMPredictor(0), (SPARSE, None, 1.0 * np.isnan(SPARSE[:, 0])), "answers the target has a weight of 0"),
     (MVRBMClassifier(), (NUMBERS, np.zeros(30)), "only one class is present"),
     (MVRBMClassifier(), (NUMBERS, CLASSES[:-1]), "inconsistent numbers of samples"),
     (MVRBMClassifier(), (NUMBERS, np.linspace(0, 1, 30)), "Unknown label type"),

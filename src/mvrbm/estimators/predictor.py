@@ -102,6 +102,9 @@ class Predictor(Machine):
         places = [schema.names.index(name) for name in targets]
         # the paper has the exact likelihood only of what is one code
         chains = [place for place in places if self.recipe == "paper" and list(schema)[place].n_codes != 1]
+        if chains and self.solver == "lbfgs":
+            name = schema.names[chains[0]]
+            raise ValueError(f'the paper learns target {name!r} by chains, which have no value; use solver="minibatch"')
         return Task(places, chains, self.method, float(self.hybrid_weight), self.solver)
 
     def _inputs(self, X: Any) -> tuple[Table, Answers]:
@@ -129,7 +132,7 @@ class MVRBMPredictor(Predictor):
     solver
         "minibatch", or "lbfgs": steps over the whole table, for the methods whose objective has a value.
     n_hidden, schema, recipe, ...
-        As those of `MVRBM`; 20 hidden units are enough for most targets.
+        As those of `MVRBM`; 20 hidden units are enough for most targets. `n_models` counts for "generative" alone.
 
     Attributes
     ----------

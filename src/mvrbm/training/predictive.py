@@ -68,6 +68,8 @@ def train_predictor(
     """
     rbm = start(answers)
     labelled = labelled_rows(answers, rbm.visible, task.targets)
+    if weights is not None and not weights[labelled].any():
+        raise ValueError("every row that answers the target has a weight of 0, so none of them counts")
     share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
     hidden: HiddenAnswers = hide_targets(answers, rbm.visible, task.targets, share, settings.seed, MOST_ROWS)
     if settings.early_stopping:
