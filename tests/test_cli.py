@@ -380,3 +380,28 @@ def test_the_demo_leaves_all_that_it_names(tmp_path, capsys):
     for command in re.findall(r"^  mvrbm (.*?)(?:  +#.*)?$", told, re.MULTILINE):
         assert cli.parser().parse_args(shlex.split(command)).command
     assert np.isfinite(mvrbm.load(tmp_path / "demo" / "model.mvrbm").transform(completed)).all()
+
+
+def test_what_is_read_is_not_written_over(model, capsys):
+    before = Path("survey.csv").read_bytes(), Path("m.mvrbm").read_bytes()
+    for line in (
+        "fit survey.csv -o survey.csv",
+        "schema survey.csv -o ./survey.csv",
+        "report m.mvrbm survey.csv -o m.mvrbm",
+        "complete m.mvrbm survey.csv -o out.csv --flags out.csv",
+        "complete m.mvrbm survey.csv -o survey.csv",
+    ):
+        assert run(line) == 1
+        assert "another name" in capsys.readouterr().err
+    assert (Path("survey.csv").read_bytes(), Path("m.mvrbm").read_bytes()) == before
+
+
+def test_a_predictor_predicts_its_target_and_says_what_it_cannot_do(model, capsys):
+    frame, schema = read_table("survey.csv")
+    mvrbm.MVRBMPredictor("binary_1", schema=schema, n_hidden=2, max_epochs=1, random_state=0).fit(frame).save("p.mvrbm")
+    assert run("predict p.mvrbm survey.csv -o out.csv --keep binary_2 --quiet") == 0
+    assert list(read_table("out.csv")[0].columns) == ["binary_2", "binary_1"]
+    assert run("predict p.mvrbm survey.csv --target categorical_1 -o out.csv") == 1
+    assert "trained to predict binary_1" in capsys.readouterr().err
+    assert run("complete p.mvrbm survey.csv -o out.csv") == 1
+    assert "only predicts its target" in capsys.readouterr().err

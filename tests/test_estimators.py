@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
+from mvrbm.estimators import base
 
 
 @pytest.fixture(scope="module")
@@ -273,6 +274,7 @@ def test_verbose_says_how_it_goes(table, capsys):
 _START = """
 from mvrbm import MVRBM
 from mvrbm.datasets import make_survey
+from mvrbm.estimators import base
 frame, schema = make_survey(500, random_state=0)
 MVRBM(20, schema=schema, max_epochs=1, random_state=0).fit(frame)
 """
@@ -294,3 +296,31 @@ def test_a_second_process_starts_training_at_once(tmp_path):
     more = [seconds_of(_START, environment) - seconds_of("import sklearn.base", environment) for _ in range(5)]
     assert min(more) < 1.0, more
     assert first > 2 * min(more) + 1, first  # it did compile
+
+
+def test_a_fit_that_fails_leaves_the_names_of_the_one_before():
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=list("abc"))
+    model = MVRBM(3, max_epochs=2, random_state=0).fit(frame)
+    vectors = model.transform(frame)
+    with pytest.raises(ValueError, match="row"):
+        model.fit(frame.assign(d=1.0).iloc[:0])
+    np.testing.assert_array_equal(model.transform(frame), vectors)
+
+
+def test_ctrl_c_ends_every_machine(table, monkeypatch):
+    frame, schema = table
+    runs = []
+    train = base.train
+
+    def interrupted(rbm, *given, **more):
+        runs.append(rbm)
+        history = train(rbm, *given, **more)
+        history.stopped = "interrupted" if len(runs) == 2 else history.stopped
+        return history
+
+    monkeypatch.setattr(base, "train", interrupted)
+    monkeypatch.setattr(base, "refit", lambda *_, **__: pytest.fail("a refit after Ctrl-C"))
+    model = small(schema=schema, n_models=4).fit(frame)
+    assert len(runs) == 2
+    assert not model.rbm_.others
+    assert model.history_.stopped == "interrupted"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from frames import LIBRARIES
-from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
+from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema, load
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import encode
 from mvrbm.tables import Table
@@ -290,3 +290,28 @@ def test_partial_fit_learns_the_values_from_the_first_part():
     with pytest.warns(UserWarning, match="z"):
         model.partial_fit(frame.replace("x", "z"))
     assert model.schema_["a"].values == ["x", "y"]
+
+
+def test_given_ranks_are_held_in_made_up_people():
+    rng = np.random.default_rng(0)
+    ranks = np.argsort(np.argsort(rng.random((80, 3)))) + 1
+    frame = pd.DataFrame(ranks, columns=["r1", "r2", "r3"]).assign(x=rng.standard_normal(80))
+    schema = Schema([Ranking("r", ranks={"a": "r1", "b": "r2", "c": "r3"}), Continuous("x")])
+    model = MVRBM(2, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    made = model.sample(10, given={"r1": 1}, random_state=0)
+    assert (made["r1"] == 1).all()
+    assert not made.isna().any(axis=None)
+
+
+def test_partial_fit_lets_the_other_machines_go():
+    frame, schema = make_survey(100, random_state=0)
+    model = MVRBM(3, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    assert len(model.rbm_.others) == 2
+    assert not model.partial_fit(frame).rbm_.others
+
+
+def test_a_model_is_saved_as_it_was_fitted(tmp_path):
+    frame, schema = make_survey(100, random_state=0)
+    model = MVRBM(3, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    model.set_params(n_hidden=9).save(tmp_path / "m.mvrbm")
+    np.testing.assert_array_equal(load(tmp_path / "m.mvrbm").transform(frame), model.transform(frame))

@@ -319,3 +319,22 @@ def test_the_settings_are_in_the_signature():
     assert "target" not in MVRBMClassifier().get_params()
     with pytest.raises(TypeError, match="learning_rat"):
         MVRBMClassifier(learning_rat=1)
+
+
+def test_a_target_by_the_name_of_a_column_and_of_a_table_without_it(survey):
+    frame, schema = survey
+    question = next(q for q in schema if q.kind == "multicategorical")
+    model = small(question.columns[1], schema=schema).fit(frame)
+    assert model.targets_ == [question.name]
+    numbers = pd.DataFrame(NUMBERS, columns=list("abc"))
+    model = MVRBMPredictor("c", max_epochs=2, random_state=0).fit(numbers)
+    np.testing.assert_array_equal(model.predict(numbers[["a", "b"]]), model.predict(numbers))
+
+
+def test_being_told_what_is_answered_can_be_left_out_by_itself(survey):
+    frame, schema = survey
+    found = [
+        MVRBM(4, schema=schema, answered=False, max_epochs=3, random_state=0, n_threads=n).fit(frame).transform(frame)
+        for n in (1, 2)
+    ]
+    np.testing.assert_array_equal(*found)

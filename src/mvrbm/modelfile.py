@@ -39,6 +39,7 @@ def save(model: Saveable, path: str | os.PathLike[str]) -> None:
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name not in _LEFT_OUT}
     seed = parameters.get("random_state")
     parameters["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
+    parameters["n_hidden"] = model.rbm_.n_hidden  # as it was fitted, whatever was set since
     data = {
         "format": FORMAT,
         "library": mvrbm.__version__,

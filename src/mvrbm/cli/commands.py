@@ -38,6 +38,7 @@ def schema(args: Args) -> None:
     if args.output is None:
         print(found)
         return
+    _apart([args.output], args.data)
     found.to_yaml(args.output)
     by_itself = schema_beside(Path(args.data))
     found_by = "fit finds it" if by_itself.exists() else f"give it to fit as --schema, or name it {by_itself.name}"
@@ -47,6 +48,7 @@ def schema(args: Args) -> None:
 def fit(args: Args) -> None:
     """Learn a model."""
     target_of(args.output)
+    _apart([args.output], args.data, *([args.schema] if args.schema else []))
     frame, found = read_table(args.data, args.schema)
     say(args, f"{args.data}: {len(frame):,} people, {len(found)} questions")
     begun = time.perf_counter()
@@ -62,9 +64,11 @@ def fit(args: Args) -> None:
 def complete(args: Args) -> None:
     """Fill the blanks of a table."""
     targets = [args.output] if args.draws is None else [_numbered(args.output, n + 1) for n in range(args.draws)]
-    for target in [*targets, *([args.flags] if args.flags else [])]:
+    written = [*targets, *([args.flags] if args.flags else [])]
+    for target in written:
         _table_target(target)
-    model, frame = _model_and_table(args)
+    _apart(written, args.model, args.data)
+    model, frame = _model_and_table(args, "complete")
     given = {"questions": args.questions, "draws": args.draws, "random_state": args.random_state}
     found = model.complete(frame, flags=bool(args.flags), **given)
     if args.flags:
@@ -79,7 +83,8 @@ def transform(args: Args) -> None:
     import pandas as pd
 
     _table_target(args.output)
-    model, frame = _model_and_table(args)
+    _apart([args.output], args.model)
+    model, frame = _model_and_table(args, "transform")
     vectors = pd.DataFrame(model.transform(frame), columns=list(model.get_feature_names_out()))
     _write(args, _beside(args, frame, vectors), args.output)
 
@@ -87,7 +92,8 @@ def transform(args: Args) -> None:
 def reconstruct(args: Args) -> None:
     """Say every answer as the vectors say it."""
     _table_target(args.output)
-    model, frame = _model_and_table(args)
+    _apart([args.output], args.model)
+    model, frame = _model_and_table(args, "reconstruct")
     _write(args, model.reconstruct(frame), args.output, model)
 
 
@@ -96,13 +102,16 @@ def predict(args: Args) -> None:
     import pandas as pd
 
     _table_target(args.output)
-    model, frame = _model_and_table(args)
+    _apart([args.output], args.model)
+    model, frame = _model_and_table(args, "predict")
+    if args.target is not None and args.target not in getattr(model, "targets_", [args.target]):
+        raise ValueError(f"{args.model} was trained to predict {' and '.join(model.targets_)}, not {args.target!r}")
     method = model.predict_proba if args.proba else model.predict
     asks = "question" in inspect.signature(method).parameters  # a model trained for one target need not be told
     found = method(frame, args.target) if asks else method(frame)
     if not hasattr(found, "columns"):
-        names = model.schema_[args.target].columns if asks else [args.target or "predicted"]
-        found = pd.DataFrame({names[0]: found})
+        own = model.schema_[args.target if asks else model.targets_[0]].columns
+        found = pd.DataFrame(found, columns=model.classes_ if found.ndim == 2 else own)
     own = found.reset_index(drop=True)
     _write(args, _beside(args, frame, own.rename(columns=str)), args.output)
 
@@ -110,7 +119,7 @@ def predict(args: Args) -> None:
 def sample(args: Args) -> None:
     """Make up people."""
     _table_target(args.output)
-    model = mvrbm.load(args.model)
+    model = _model(args, "sample")
     given = {name: _value(cell) for name, cell in (_pair(each, "--given") for each in args.given)}
     _write(args, model.sample(args.n_samples, given=given, random_state=args.random_state), args.output, model)
 
@@ -132,7 +141,8 @@ def report(args: Args) -> None:
     from mvrbm.report import write_report
 
     target_of(args.output)
-    model, frame = _model_and_table(args)
+    _apart([args.output], args.model, args.data)
+    model, frame = _model_and_table(args, "complete")
     write_report(model, frame, args.output, progress=lambda what, share: tell(Step(what, int(100 * share), 100, "%")))
     say(args, f"{args.output}: open it in a browser")
 
@@ -159,10 +169,28 @@ def demo(args: Args) -> None:
     run(Path(args.output))
 
 
-def _model_and_table(args: Args) -> tuple[Any, pd.DataFrame]:
+def _model(args: Args, job: str) -> Any:
+    """The model of a file, once it is known to do this job."""
     model = mvrbm.load(args.model)
+    if not hasattr(model, job):
+        raise ValueError(f"{args.model} is a {type(model).__name__}, which only predicts its target; use mvrbm predict")
+    return model
+
+
+def _model_and_table(args: Args, job: str) -> tuple[Any, pd.DataFrame]:
+    model = _model(args, job)
     frame, _ = read_table(args.data, model.schema_)
     return model, frame
+
+
+def _apart(outputs: list[str], *inputs: str) -> None:
+    """Refuse to write over what is read, or two things to one place."""
+    read = {Path(path).resolve() for path in inputs}
+    for place, path in enumerate(outputs):
+        if Path(path).resolve() in read:
+            raise ValueError(f"{path} is also what is read; give the output another name")
+        if path in outputs[:place]:
+            raise ValueError(f"{path} is named for two outputs; give one of them another name")
 
 
 def _table_target(path: str) -> None:
@@ -175,10 +203,11 @@ def _beside(args: Args, frame: pd.DataFrame, found: pd.DataFrame) -> pd.DataFram
     """Put columns of the table that are to be kept before what was found."""
     import pandas as pd
 
-    lacking = [name for name in args.keep if name not in frame]
+    keep = [name for name in args.keep if name not in found]  # what is found stands for itself
+    lacking = [name for name in keep if name not in frame]
     if lacking:
         raise ValueError(f"--keep names {lacking[0]!r}, but {args.data} has no such column")
-    together: pd.DataFrame = pd.concat([frame[args.keep].reset_index(drop=True), found], axis=1)
+    together: pd.DataFrame = pd.concat([frame[keep].reset_index(drop=True), found], axis=1)
     return together
 
 

@@ -6,7 +6,8 @@ import difflib
 import itertools
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -131,7 +132,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, leave: Collection[str] = ()) -> tuple[Table, Answers]:
         """The table and its answers, once the model is fitted; questions named by `leave` are not read."""
         check_is_fitted(self, "rbm_")
-        table, schema = self._table(X, reset=False)
+        table, schema = self._table(X, reset=False, leave=leave)
         return table, encoding.encode(table, schema, self.unseen, absent="missing", leave=leave)
 
     def _train_joint(
@@ -155,11 +156,16 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             other = RBM.start(rbm.visible, rbm.n_hidden, seed, answered=settings.answered, links=rbm.links)
             beside = saved.beside(f"training-{len(done)}") if saved else None
             told = train(other, answers, replace(settings, seed=seed), weights, None, stop_by, checkpoint=beside)
+            if told.stopped == "interrupted":
+                history.stopped = "interrupted"
+                break
             done.append((other, told, beside))
             rbm.others.append(other)
         inference.tune(rbm, hidden, weights)
         for machine, told, beside in done if stop_by else []:
-            refit(machine, answers, settings, weights, told, checkpoint=beside)
+            if history.stopped != "interrupted":
+                refit(machine, answers, settings, weights, told, checkpoint=beside)
+                history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
         return rbm, history
 
     def _start(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
@@ -167,7 +173,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         questions = list(schema)
         visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
         K = int(self.n_hidden)
-        links = screen(visible, answers, weights, settings.links) if settings.links and K else None
+        links = screen(visible, answers, weights, settings.links, settings.answered) if settings.links and K else None
         rbm = RBM.start(visible, K, settings.seed, answered=settings.answered and K > 0, links=links)
         rbm.mean_field = settings.objective == "masked"  # as it learns to predict
         if len(rbm.parameters.R):
@@ -223,13 +229,27 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     def _has_weights(self, table: Table, sample_weight: ArrayLike | None) -> bool:
         return sample_weight is not None or (self.schema_.weight is not None and self.schema_.weight in table)
 
-    def _table(self, X: Any, reset: bool) -> tuple[Table, Schema]:
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        """A fit that fails leaves the model of the one before."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _table(self, X: Any, reset: bool, leave: Collection[str] = ()) -> tuple[Table, Schema]:
         """The table and its questions: the given ones, those of the fit, or a guess.
 
         Without a schema, arrays and tables that are all numbers follow scikit-learn's rules about widths and names.
         """
         if self.schema is not None and not isinstance(self.schema, Schema):
             raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
+        if reset:  # those of another table would be wrong
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
         if self.schema is not None:
             return Table(X), self.schema if reset else self.schema_
         if not is_into_dataframe(X):
@@ -237,7 +257,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             table = Table(array)
             return table, _schema_of_array(array, table) if reset else self.schema_
         table = Table(X)
-        if table.all_numbers:
+        if table.all_numbers and (reset or all(name in table for name in leave)):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return table, Schema.infer(table) if reset else self.schema_
 

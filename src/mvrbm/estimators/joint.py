@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvrbm import blanks, encoding, inference, likelihood
 from mvrbm.cells import some
 from mvrbm.estimators.base import Machine
+from mvrbm.tables import Table
 from mvrbm.training import Memory, train
 
 
@@ -114,20 +115,21 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         """
         saved = self._checkpoint(checkpoint)
         settings = self._settings()
-        table, schema = self._table(X, reset=True)
-        schema = schema.learn(table)
-        answers = encoding.encode(table, schema, self.unseen)
-        weights = self._weights(table, schema, sample_weight)
-        rbm, history = self._train_joint(answers, schema, weights, settings, saved)
-        # together and last: a fit that fails leaves the model of the one before
-        self.schema_, self.rbm_, self.history_, self._memory = schema, rbm, history, None
+        with self._or_as_before():
+            table, schema = self._table(X, reset=True)
+            schema = schema.learn(table)
+            answers = encoding.encode(table, schema, self.unseen)
+            weights = self._weights(table, schema, sample_weight)
+            rbm, history = self._train_joint(answers, schema, weights, settings, saved)
+            self.schema_, self.rbm_, self.history_, self._memory = schema, rbm, history, None
         return self
 
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning with one pass over a table, which may be a further part of one that comes in parts.
 
         The first part says what the questions and their values are, unless the schema does, and sets the scale of
-        numbers. There is no early stopping: how many parts and passes are enough is for the caller to judge.
+        numbers. There is no early stopping: how many parts and passes are enough is for the caller to judge. It is one
+        machine that learns; after `fit`, the further ones (`n_models`) are let go.
         """
         settings = replace(self._settings(), max_epochs=1, early_stopping=False)
         first = not hasattr(self, "rbm_")
@@ -136,6 +138,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         answers = encoding.encode(table, schema, self.unseen)
         weights = self._weights(table, schema, sample_weight)
         rbm = self._start(answers, schema, weights, settings) if first else self.rbm_
+        rbm.others.clear()
         if first or self._memory is None:
             self._memory = Memory.new(settings, rbm)
         history = train(rbm, answers, settings, weights, self._progress, memory=self._memory)
@@ -210,11 +213,12 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
             if name not in blank:
                 raise ValueError(f"given names {name!r}, which is no column of a question; there are {some(blank)}")
             blank[name] = np.array([cell] * n_samples + [None], dtype=object)[:-1]
-        answers = encoding.encode(pd.DataFrame(blank), self.schema_, self.unseen)
+        table = Table(pd.DataFrame(blank))
+        answers = encoding.encode(table, self.schema_, self.unseen)
         seed = self._seed(random_state)
         (drawn,) = inference.draw(self.rbm_, answers, 1, seed, self.n_threads, made_up=True)
-        blanks.leave_unasked(self.schema_, answers, drawn)
-        return pd.DataFrame(encoding.decode(drawn, self.schema_)).infer_objects()
+        every = np.ones(len(self.schema_), dtype=bool)
+        return blanks.fill(table, self.schema_, answers, drawn, every)[0].infer_objects()
 
     def predict(self, X: Any, question: str | None = None, how: str | None = None) -> Any:
         """The best answer to a question (None: to every one) given whatever else each row answers.

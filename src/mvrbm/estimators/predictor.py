@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,14 +26,18 @@ from mvrbm.units.question import Question
 Folder = str | os.PathLike[str]
 
 
-def takes_settings(init: Callable[..., None]) -> Callable[..., None]:
-    """Show the settings that a constructor hands on to `Machine` in its signature, where scikit-learn looks."""
-    own = [p for p in inspect.signature(init).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    named = {p.name for p in own}
-    shared = [p for p in inspect.signature(Machine.__init__).parameters.values() if p.name not in named]
-    shown = own + [p.replace(kind=p.KEYWORD_ONLY) for p in shared]
-    init.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    return init
+def takes_settings(of: type[Machine]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Show, in a constructor's signature, settings that it hands on to that of a class: scikit-learn looks there."""
+
+    def shown(init: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(init).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        named = {p.name for p in own}
+        handed_on = [p for p in inspect.signature(of.__init__).parameters.values() if p.name not in named]
+        whole = own + [p.replace(kind=p.KEYWORD_ONLY) for p in handed_on]
+        init.__signature__ = inspect.Signature(whole)  # type: ignore[attr-defined]
+        return init
+
+    return shown
 
 
 class Predictor(Machine):
@@ -42,8 +46,17 @@ class Predictor(Machine):
     targets_: list[str]
     kept: ClassVar[tuple[str, ...]] = (*Machine.kept, "targets_")
 
-    def __init__(self, method: str, hybrid_weight: float, solver: str, settings: dict[str, Any]) -> None:
-        super().__init__(**settings)
+    @takes_settings(Machine)
+    def __init__(
+        self,
+        *,
+        method: str = "discriminative",
+        hybrid_weight: float = 0.1,
+        solver: str = "minibatch",
+        n_hidden: int = 20,
+        **settings: Any,
+    ) -> None:
+        super().__init__(n_hidden, **settings)
         self.method = method
         self.hybrid_weight = hybrid_weight
         self.solver = solver
@@ -151,18 +164,9 @@ class MVRBMPredictor(Predictor):
 
     """
 
-    @takes_settings
-    def __init__(
-        self,
-        target: Any = None,
-        *,
-        method: str = "discriminative",
-        hybrid_weight: float = 0.1,
-        solver: str = "minibatch",
-        n_hidden: int = 20,
-        **settings: Any,
-    ) -> None:
-        super().__init__(method, hybrid_weight, solver, {"n_hidden": n_hidden, **settings})
+    @takes_settings(Predictor)
+    def __init__(self, target: Any = None, **settings: Any) -> None:
+        super().__init__(**settings)
         self.target = target
 
     def fit(
@@ -177,19 +181,22 @@ class MVRBMPredictor(Predictor):
         `checkpoint` is a folder in which training is saved as it goes (see `MVRBM.fit`).
         """
         self._settings()
-        table, schema = self._table(X, reset=True)
-        targets = self._targets(table, schema)
-        schema = schema.learn(table)
-        answers = encoding.encode(table, schema, self.unseen)
-        self._learn(answers, schema, targets, self._weights(table, schema, sample_weight), checkpoint)
+        with self._or_as_before():
+            table, schema = self._table(X, reset=True)
+            targets = self._targets(table, schema)
+            schema = schema.learn(table)
+            answers = encoding.encode(table, schema, self.unseen)
+            self._learn(answers, schema, targets, self._weights(table, schema, sample_weight), checkpoint)
         return self
 
     def _targets(self, table: Table, schema: Schema) -> list[str]:
         """The names of the targets, once they are known to be questions."""
         if self.target is None:
             raise ValueError(f"target is not set; give the name of a question, e.g. target={schema.names[0]!r}")
-        several = isinstance(self.target, Sequence | np.ndarray) and not isinstance(self.target, str)
+        several = isinstance(self.target, Iterable) and not isinstance(self.target, str)
         given = list(self.target) if several else [self.target]
+        owner = {column: question.name for question in schema for column in question.columns}
+        given = [owner.get(name, name) if name not in schema.names else name for name in given]
         numbers = [n for n in given if isinstance(n, int | np.integer) and n not in schema.names]
         for n in numbers:
             if not -len(table.names) <= n < len(table.names):
@@ -237,32 +244,21 @@ class MVRBMPredictor(Predictor):
 class _OfXAndY(Predictor):
     """A predictor of `y` from `X`: y is one more question, the last of the table."""
 
-    @takes_settings
-    def __init__(
-        self,
-        *,
-        method: str = "discriminative",
-        hybrid_weight: float = 0.1,
-        solver: str = "minibatch",
-        n_hidden: int = 20,
-        **settings: Any,
-    ) -> None:
-        super().__init__(method, hybrid_weight, solver, {"n_hidden": n_hidden, **settings})
-
     def _fit(self, X: Any, make: Callable[[str], Question], y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
         """Learn y, which the question that `make` makes of a name codes."""
         self._settings()
-        table, schema = self._table(X, reset=True)
-        check_consistent_length(np.empty(table.n_rows), y)
-        schema = schema.learn(table)
-        name = "y"
-        while name in schema.columns or name in schema.names:
-            name += "_"
-        question = make(name)
-        schema = Schema([*schema, question], ignore=schema.ignore, weight=schema.weight)
-        answers = encoding.encode(table, schema, self.unseen, leave=[name])
-        (answers.codes if question.n_codes else answers.numbers)[:, -1] = y
-        self._learn(answers, schema, [name], self._weights(table, schema, sample_weight), None)
+        with self._or_as_before():
+            table, schema = self._table(X, reset=True)
+            check_consistent_length(np.empty(table.n_rows), y)
+            schema = schema.learn(table)
+            name = "y"
+            while name in schema.columns or name in schema.names:
+                name += "_"
+            question = make(name)
+            schema = Schema([*schema, question], ignore=schema.ignore, weight=schema.weight)
+            answers = encoding.encode(table, schema, self.unseen, leave=[name])
+            (answers.codes if question.n_codes else answers.numbers)[:, -1] = y
+            self._learn(answers, schema, [name], self._weights(table, schema, sample_weight), None)
 
     def _found(self, X: Any) -> NDArray[Any]:
         """The code or number predicted for each row."""

@@ -40,6 +40,8 @@ class Checkpoint:
 
     def open(self, fingerprint: dict[str, str], restore: Callable[[dict[str, Any], Stored], None]) -> None:
         """Take up the run that is saved, if there is one, once it is sure to be of the same data and settings."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise FileError(f"{self.folder} is a file; give a folder for the checkpoint")
         self.folder.mkdir(parents=True, exist_ok=True)
         self._fingerprint, self._saved = fingerprint, time.monotonic()
         for left in self.folder.glob(f".writing-*{self.path.suffix}"):  # by a run that was killed while it wrote

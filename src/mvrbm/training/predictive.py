@@ -88,7 +88,9 @@ def train_predictor(
         history = train(rbm, answers, settings, weights, progress, _stop_by(hidden, settings), blend, saved)
         return rbm, history, hidden
     if task.method in ("finetune", "features"):
-        train(rbm, inputs, settings, weights, progress, checkpoint=saved and saved.beside("inputs"))
+        first = train(rbm, inputs, settings, weights, progress, checkpoint=saved and saved.beside("inputs"))
+        if first.stopped == "interrupted":
+            return rbm, first, hidden
     if task.method == "features":
         objective = Readout(settings.seed, task.targets)
         hidden = HiddenAnswers(hidden.full, hidden.kept, hidden.rows)  # whose loss is given the posteriors, too

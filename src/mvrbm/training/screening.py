@@ -17,8 +17,12 @@ _LEAST_SPREAD = 5.0  # of who answered a question and who did not, among those w
 _MOST_ROWS = 20_000
 
 
-def screen(visible: Visible, answers: Answers, weights: Array | None, n_links: int) -> Links:
-    """Links between each question and the `n_links` most associated with it, and as many from answered-or-not.
+def screen(
+    visible: Visible, answers: Answers, weights: Array | None, n_links: int, answered: bool = True
+) -> Links | None:
+    """Links between each question and the `n_links` most associated with it, and, if `answered`, as many from that.
+
+    None if no association is beyond chance.
 
     The association of two features is their squared correlation among those who answered both, times their number:
     about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
@@ -29,9 +33,9 @@ def screen(visible: Visible, answers: Answers, weights: Array | None, n_links: i
     pairs = _best(mutual, n_links)
     question = visible.feature_question
     left, right = np.nonzero(np.triu((pairs | pairs.T)[question][:, question], 1))
-    feature, other = np.nonzero(_best(one_way, n_links)[question])
+    feature, other = np.nonzero(_best(one_way, n_links if answered else 0)[question])
     rows, columns = np.concatenate([left, feature]), np.concatenate([right, other + visible.n_features])
-    return Links(rows, columns, question)
+    return Links(rows, columns, question) if len(rows) else None
 
 
 def _sums(visible: Visible, answers: Answers, weights: Array) -> tuple[Array, Array, Array, Array]:

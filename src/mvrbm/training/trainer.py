@@ -168,7 +168,9 @@ def refit(
     )
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
     again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
-    history.undone += _Run(rbm, answers, settings, weights, None, None, memory, again).go().undone
+    more = _Run(rbm, answers, settings, weights, None, None, memory, again).go()
+    history.undone += more.undone
+    history.stopped = "interrupted" if more.stopped == "interrupted" else history.stopped
 
 
 class _Run:
