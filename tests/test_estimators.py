@@ -115,7 +115,7 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
         ({"recipe": "soup"}, "recipe must be one of 'default', 'paper', not 'soup'"),
         ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, not -1"),
         ({"n_hidden": 2.5}, "n_hidden must be a whole number"),
-        ({"objective": "cd", "links": 3}, 'links is learnt by objective="masked" alone'),
+        ({"objective": "cd", "links": 3}, 'links goes with objective="masked" alone'),
         ({"answered": "yes"}, "answered must be True or False, not 'yes'"),
         ({"objective": "magic"}, "objective must be one of 'masked', 'cd', 'pcd', not 'magic'"),
         ({"gibbs_steps": 0}, "gibbs_steps must be a whole number, 1 or more, not 0"),
@@ -274,9 +274,8 @@ def test_verbose_says_how_it_goes(table, capsys):
 _START = """
 from mvrbm import MVRBM
 from mvrbm.datasets import make_survey
-from mvrbm.estimators import base
 frame, schema = make_survey(500, random_state=0)
-MVRBM(20, schema=schema, max_epochs=1, random_state=0).fit(frame)
+MVRBM(20, schema=schema, max_epochs=1, n_models=1, refit_epochs=0, random_state=0).fit(frame)
 """
 
 
