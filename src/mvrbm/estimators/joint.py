@@ -80,10 +80,11 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     schema_
         The schema with the values that were learnt.
     history_
-        What happened in training: for each epoch its learning rate and loss, minus the mean log-probability of an
-        answer that was hidden from training (without early stopping there is none); `start_loss`, that of the
-        marginals; `best_epoch`, whose parameters the model has (0: those of the start); `stopped`, why training
-        ended; `undone`, how often it went astray and was taken back.
+        What happened in training: for each epoch its learning rate; its loss, minus the mean log-probability of an
+        answer that was hidden from training; its `free_energy_gap`, how much higher the free energy is of rows with
+        hidden answers than of rows with as many that training saw (without early stopping there are neither).
+        `start_loss`, that of the marginals; `best_epoch`, whose parameters the model has (0: those of the start);
+        `stopped`, why training ended; `undone`, how often it went astray and was taken back.
     rbm_
         The machine: its parameters, posterior, free energy and samples.
     log_z_error_

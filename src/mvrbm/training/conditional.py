@@ -254,6 +254,7 @@ class HiddenTargets(HiddenAnswers):
     """A table of which some people's targets were hidden: what a predictor stops by."""
 
     targets: Sequence[int]
+    exchangeable = False
 
     def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
         """Minus the mean log-probability of a hidden person's answers to the targets, given their other answers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,11 @@ def patterns(visible: Visible, answers: Answers, weights: Array | None, seed: in
 def _chosen(answered: NDArray[np.bool_], share: float, random: np.random.Generator) -> NDArray[np.bool_]:
     """The answered questions to hide, (questions, people)."""
     number = (share * answered.sum(axis=0) + random.random(answered.shape[1])).astype(np.int64)
+    return as_many(answered, number, random)
+
+
+def as_many(answered: NDArray[np.bool_], number: Index, random: np.random.Generator) -> NDArray[np.bool_]:
+    """That many of the questions that each person answers, at random, (questions, people)."""
     rank = np.where(answered, random.random(answered.shape), 2.0).argsort(axis=0).argsort(axis=0)
     chosen: NDArray[np.bool_] = answered & (rank < number)
     return chosen
@@ -72,6 +77,8 @@ class HiddenAnswers:
     """The table without the hidden answers."""
     rows: Index
     """The rows that had answers hidden."""
+    exchangeable: ClassVar[bool] = True
+    """Whether the hidden answers were chosen at random among all, so that others could have been hidden as well."""
 
     @property
     def any(self) -> bool:

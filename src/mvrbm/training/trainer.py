@@ -18,6 +18,7 @@ from mvrbm.summary import relative
 from mvrbm.training.centring import Centring
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
+from mvrbm.training.gap import FreeEnergyGap
 from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
@@ -95,7 +96,8 @@ class History:
     """What happened in training."""
 
     epochs: list[dict[str, float]] = field(default_factory=list)
-    """For each epoch: the learning rate and, with early stopping, the loss on the answers hidden from training."""
+    """For each epoch: the learning rate and, with early stopping, the loss on the answers hidden from training and how
+    much higher the free energy is with such answers than with as many that training saw."""
     start_loss: float | None = None
     """The loss before the first epoch, of the marginals."""
     undone: int = 0
@@ -192,6 +194,9 @@ class _Run:
             hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
         self.hidden = hidden if hidden and hidden.any else None
         self.answers = hidden.kept if hidden else answers
+        self.gap = (
+            FreeEnergyGap(self.hidden, rbm.visible, settings.seed) if self.hidden and self.hidden.exchangeable else None
+        )
         self.weights = relative(weights, answers.n_rows)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
         centres = settings.objective == "masked" and memory.objective.centres
@@ -289,7 +294,8 @@ class _Run:
                     f"training diverged {self.history.undone} times, the last at a learning rate of {rate:.2g}; "
                     "set a smaller learning_rate, or bound continuous questions that have extreme values (low=, high=)"
                 )
-        return {"learning_rate": rate} | ({"loss": loss} if self.hidden else {})
+        gap = {"free_energy_gap": self.gap.of(self.rbm, self.workers, self.weights)} if self.gap else {}
+        return {"learning_rate": rate} | ({"loss": loss} if self.hidden else {}) | gap
 
     def _record(self, epoch: int, entry: dict[str, float]) -> None:
         self.history.epochs.append(entry)
