@@ -61,6 +61,8 @@ def test_results_are_told_in_files(study):
     assert "| 26.3 |" in row
     assert "1 runs of 120 people" in page
     assert page == written(results)
+    minutes = sum(cell["processor_seconds"] for cell in results["cells"]) / 60
+    assert f"and {minutes:.1f} minutes of processor time" in page
     for name in ("errors-reconstruction.png", "errors-completion.png", "errors-prediction.png", "map-paper.png"):
         assert (folder / name).stat().st_size > 5000
     shown = (folder / "figures.html").read_text()

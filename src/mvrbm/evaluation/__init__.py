@@ -17,7 +17,7 @@ from mvrbm.metrics import errors_by_kind, errors_by_question
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.tables import Table
-from mvrbm.training.stopping import HiddenAnswers, hide
+from mvrbm.training.stopping import hide
 from mvrbm.units import KINDS
 from mvrbm.visible import Visible
 
@@ -52,45 +52,78 @@ def evaluate(
     """
     import pandas as pd
 
-    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
-        raise ValueError(f"share must lie between 0 and 1, not {share!r}")
-    table = Table(data)
-    schema = (Schema.infer(table) if schema is None else schema).learn(table)
-    answers = encoding.encode(table, schema)
-    weights = encoding.weights(table, schema)
-    questions = list(schema)
-    hidden = hide(answers, Visible(questions, summarise(answers, questions)), share, random_state)
-    if not hidden.any:
-        raise ValueError("no answer could be hidden: people answer too few questions for this share")
-    visible = Visible(questions, summarise(hidden.kept, questions, weights))
-    kept, told = _as_table(hidden.kept, schema)
-
-    def guess(**own: Any) -> Guesser:
-        def fit_and_complete() -> Answers:
-            model = MVRBM(schema=told, random_state=random_state, **own).fit(kept, sample_weight=weights)
-            return encoding.encode(model.complete(kept), told)
-
-        return fit_and_complete
-
-    models: dict[str, Guesser] = {"baseline": guess(**{**settings, "n_hidden": 0}), "mvrbm": guess(**settings)}
-    models |= others.guessers(told, hidden, random_state) if compare else {}
-    errors = errors_by_question if by_question else errors_by_kind
-    found: dict[str, Any] = {"hidden": _counts(visible, hidden, by_question)}
+    trial = Trial(data, schema, share, random_state)
+    models = {"baseline": trial.mvrbm(**{**settings, "n_hidden": 0}), "mvrbm": trial.mvrbm(**settings)}
+    models |= trial.others() if compare else {}
+    found: dict[str, Any] = {"hidden": trial.counts(by_question)}
     seconds = {}
-    for name, make in models.items():
+    for name, guess in models.items():
         begun = time.perf_counter()
-        guessed = make()
+        guessed = guess()
         seconds[name] = round(time.perf_counter() - begun, 1)
-        said = encoding.encode(pd.DataFrame(encoding.decode(guessed, told)), told)  # each as a table would say it
-        found[name] = errors(visible, said, hidden.hidden, weights)
+        found[name] = trial.errors(guessed, by_question)
     frame = pd.DataFrame(found)
     if by_question:
-        frame = frame.reindex([name for name in schema.names if name in frame.index])
-        frame.insert(0, "kind", [schema[name].kind for name in frame.index])
+        frame = frame.reindex([name for name in trial.schema.names if name in frame.index])
+        frame.insert(0, "kind", [trial.schema[name].kind for name in frame.index])
     else:
         frame = frame.reindex([kind.kind for kind in KINDS if kind.kind in found["baseline"]])
     frame.attrs["seconds"] = seconds
     return frame
+
+
+class Trial:
+    """A table of which a share of each person's answers is hidden, for models to find."""
+
+    def __init__(self, data: Any, schema: Schema | None = None, share: float = 0.2, random_state: int = 0) -> None:
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share < 1:
+            raise ValueError(f"share must lie between 0 and 1, not {share!r}")
+        table = Table(data)
+        schema = (Schema.infer(table) if schema is None else schema).learn(table)
+        answers = encoding.encode(table, schema)
+        questions = list(schema)
+        self.seed = random_state
+        self.weights = encoding.weights(table, schema)
+        self.hidden = hide(answers, Visible(questions, summarise(answers, questions)), share, random_state)
+        if not self.hidden.any:
+            raise ValueError("no answer could be hidden: people answer too few questions for this share")
+        self.visible = Visible(questions, summarise(self.hidden.kept, questions, self.weights))
+        self.kept, self.schema = _as_table(self.hidden.kept, schema)
+        """The table that models learn from, and the schema that reads it."""
+
+    def mvrbm(self, **settings: Any) -> Guesser:
+        """What `MVRBM` with these settings guesses."""
+
+        def fit_and_complete() -> Answers:
+            model = MVRBM(schema=self.schema, random_state=self.seed, **settings)
+            model.fit(self.kept, sample_weight=self.weights)
+            return encoding.encode(model.complete(self.kept), self.schema)
+
+        return fit_and_complete
+
+    def others(self) -> dict[str, Guesser]:
+        """What scikit-learn guesses, by the names of its ways."""
+        return others.guessers(self.schema, self.hidden, self.seed)
+
+    def errors(self, guessed: Answers, by_question: bool = False) -> dict[str, float]:
+        """How far guesses are off, by type or by question."""
+        import pandas as pd
+
+        # each as a table would say it
+        said = encoding.encode(pd.DataFrame(encoding.decode(guessed, self.schema)), self.schema)
+        errors = errors_by_question if by_question else errors_by_kind
+        return errors(self.visible, said, self.hidden.hidden, self.weights)
+
+    def counts(self, by_question: bool = False) -> dict[str, int]:
+        """The number of people who had an answer to each kind of question, or to each question, hidden."""
+        visible, hidden = self.visible, self.hidden
+        answered: NDArray[np.bool_] = visible.answered(visible.load(hidden.hidden, np.arange(hidden.full.n_rows)))
+        counts: dict[str, int] = {}
+        for place, n in zip(visible.question_order, answered.sum(axis=1), strict=True):
+            question = visible.questions[place]
+            key = question.name if by_question else question.kind
+            counts[key] = counts.get(key, 0) + int(n)
+        return counts
 
 
 def table_of_errors(errors: pd.DataFrame) -> str:
@@ -131,15 +164,4 @@ def _as_table(kept: Answers, schema: Schema) -> tuple[Any, Schema]:
     return pd.DataFrame(encoding.decode(kept, schema)), schema
 
 
-def _counts(visible: Visible, hidden: HiddenAnswers, by_question: bool) -> dict[str, int]:
-    """Count the people who had an answer to each question, or to each kind of question, hidden."""
-    answered: NDArray[np.bool_] = visible.answered(visible.load(hidden.hidden, np.arange(hidden.full.n_rows)))
-    counts: dict[str, int] = {}
-    for place, n in zip(visible.question_order, answered.sum(axis=1), strict=True):
-        question = visible.questions[place]
-        key = question.name if by_question else question.kind
-        counts[key] = counts.get(key, 0) + int(n)
-    return counts
-
-
-__all__ = ["evaluate", "table_of_errors"]
+__all__ = ["Trial", "evaluate", "table_of_errors"]

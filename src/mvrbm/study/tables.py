@@ -89,8 +89,14 @@ def written(results: Results) -> str:
             for experiment, title in TITLES.items()
             if found.rows[experiment]
         ]
-    parts += [_map(results), "## Trends", _trends(found)]
+    parts += [_map(results), "## Trends", _trends(found), _cost(results["cells"])]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _cost(cells: list[dict[str, Any]]) -> str:
+    """What it took, all cells together; cells that were done before are counted with what they took then."""
+    wall, processor = (sum(cell.get(key, 0.0) for cell in cells) / 60 for key in ("seconds", "processor_seconds"))
+    return f"It took {wall:.1f} minutes, and {processor:.1f} minutes of processor time."
 
 
 def _lines(head: list[str], rows: Iterable[list[str]]) -> str:
