@@ -29,7 +29,7 @@ def test_it_scores_what_complete_says_of_the_hidden_answers_alone():
     answers = encoding.encode(frame, schema)
     visible = MVRBM(0, schema=schema).fit(frame).rbm_.visible
     hidden = hide(answers, visible, 0.3, 5)
-    kept = pd.DataFrame(encoding.decode(hidden.kept, schema))
+    kept = pd.DataFrame(encoding.decode(hidden.given, schema))
     model = MVRBM(4, schema=schema, max_epochs=3, random_state=5).fit(kept)
     baseline = MVRBM(0, schema=schema).fit(kept)
     guess = encoding.encode(model.complete(kept), schema)

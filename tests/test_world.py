@@ -207,11 +207,11 @@ def test_no_model_beats_the_bound(survey):
     frame, schema = survey
     baseline = MVRBM(0, schema=schema, random_state=0).fit(frame).rbm_
     hidden = hide(encode(frame, schema), baseline.visible, 0.2, 0)
-    kept = pd.DataFrame(decode(hidden.kept, schema))
+    kept = pd.DataFrame(decode(hidden.given, schema))
     model = MVRBM(10, schema=schema, max_epochs=15, random_state=0).fit(kept).rbm_
     errors = [
         errors_by_kind(baseline.visible, guess, hidden.hidden)
-        for guess in (best_guesses(2000), *(complete(m, hidden.kept, certain=False)[0] for m in (model, baseline)))
+        for guess in (best_guesses(2000), *(complete(m, hidden.given, certain=False)[0] for m in (model, baseline)))
     ]
     for kind in KINDS:
         bound, found, known_to_all = (error[kind] for error in errors)

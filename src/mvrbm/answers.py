@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
+Rows = NDArray[np.int64]
+Weights = NDArray[np.floating]
+
+BLOCK = 4096
+"""Rows that stay together on disk; an epoch visits blocks in random order."""
+POOL = 16
+"""Blocks whose rows are shuffled together, so that a sorted file gives mixed batches."""
+SPAN = BLOCK * POOL
+"""Rows that a pass over the whole table takes at a time, so that sums have the same bits wherever the answers are."""
+
+
+class Source(ABC):
+    """A table of answers, wherever it is; whoever needs some rows in memory takes them."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """The number of people."""
+
+    @abstractmethod
+    def take(self, rows: Rows) -> Answers:
+        """The answers of some rows."""
+
+    @abstractmethod
+    def span(self, start: int, stop: int) -> Answers:
+        """The answers of consecutive rows."""
+
+    def at(self, rows: Rows) -> tuple[Answers, Rows]:
+        """Answers in memory, and where in them some rows are."""
+        return self.take(rows), np.arange(len(rows))
+
+    def over_spans(self, work: Callable[[Answers, Weights], T], weights: Weights | None = None) -> Iterator[T]:
+        """What `work` finds in each span of the table and the weights of its rows (None: 1), in order."""
+        for start in range(0, self.n_rows, SPAN):
+            stop = min(start + SPAN, self.n_rows)
+            yield work(self.span(start, stop), np.ones(stop - start) if weights is None else weights[start:stop])
+
+    def loaded(self) -> Answers:
+        """The whole table in memory."""
+        return self.span(0, self.n_rows)
+
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Source):
     """What a table's people answered, one row a person.
 
     A question owns a fixed number of columns of `codes` or of `numbers`, in the order of the schema:
@@ -50,3 +95,38 @@ class Answers:
     def take(self, rows: NDArray[np.integer] | slice) -> Answers:
         """The answers of some rows."""
         return Answers(self.codes[rows], self.numbers[rows])
+
+    def span(self, start: int, stop: int) -> Answers:
+        return self.take(slice(start, stop))
+
+    def at(self, rows: Rows) -> tuple[Answers, Rows]:
+        return self, rows
+
+
+@dataclass(frozen=True)
+class Patched(Source):
+    """A table of which some rows are replaced, and only these are held in memory."""
+
+    table: Source
+    rows: Rows
+    """The rows that are replaced, in rising order."""
+    instead: Answers
+    """What stands there instead."""
+
+    @property
+    def n_rows(self) -> int:
+        return self.table.n_rows
+
+    def take(self, rows: Rows) -> Answers:
+        return self._patched(self.table.take(rows), rows)
+
+    def span(self, start: int, stop: int) -> Answers:
+        own = self.table.span(start, stop)
+        return self._patched(Answers(own.codes.copy(), own.numbers.copy()), np.arange(start, stop))
+
+    def _patched(self, answers: Answers, rows: Rows) -> Answers:
+        place = np.searchsorted(self.rows, rows)
+        place[place == len(self.rows)] = 0
+        here = np.flatnonzero(self.rows[place] == rows) if len(self.rows) else place[:0]
+        answers.codes[here], answers.numbers[here] = self.instead.codes[place[here]], self.instead.numbers[place[here]]
+        return answers

@@ -11,6 +11,7 @@ from mvrbm.answers import Answers
 from mvrbm.kernels.random import Stream
 from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM
+from mvrbm.summary import weight_of
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.training.workspace import Workspace
@@ -121,13 +122,12 @@ def draw(
 
 def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept."""
-    visible, rows = rbm.visible, hidden.rows
-    kept = visible.load(hidden.kept, rows, rbm.dtype)
-    truth = visible.load(hidden.hidden, rows, rbm.dtype)
+    visible, every = rbm.visible, np.arange(len(hidden.rows))
+    kept, truth = (visible.load(answers, every, rbm.dtype) for answers in (hidden.given, hidden.hidden))
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
     outlook = rbm.outlook(*rbm.given(kept), wanted)
     for part, own in zip(visible.parts, outlook, strict=True):
-        part.block.tune(own, truth.codes[part.codes], np.ones(len(rows)) if weights is None else weights[rows])
+        part.block.tune(own, truth.codes[part.codes], weight_of(weights, hidden.rows))
 
 
 HOW = ("exact", "mean-field", "iterated")

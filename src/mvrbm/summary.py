@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Source, Weights
 from mvrbm.arrays import FileError, State, Stored
 from mvrbm.kernels.compile import kernel
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
 
-_BLOCK = 1 << 16
+Sums = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True)
@@ -58,27 +59,55 @@ def _count(codes: Any, weights: Any, out: Any) -> None:
                 out[c, codes[b, c]] += weights[b]
 
 
-def relative(weights: NDArray[np.floating] | None, n_rows: int) -> NDArray[np.float64]:
+def relative(weights: Weights | None) -> Weights | None:
     """Weights with mean 1, so that their unit does not matter; None is 1 for every row."""
-    return np.ones(n_rows) if weights is None else weights / np.mean(weights, dtype=np.float64)
+    return None if weights is None else weights / np.mean(weights, dtype=np.float64)
 
 
-def summarise(answers: Answers, questions: Sequence[Question], weights: NDArray[np.floating] | None = None) -> Summary:
-    """The summary of a table."""
-    weight = relative(weights, answers.n_rows)
-    counts = np.zeros((answers.codes.shape[1], width(questions)))
-    _count(answers.codes, weight, counts)
-    return Summary(counts, moments(answers.numbers, weight))
+def weight_of(weights: Weights | None, rows: NDArray[np.int64]) -> Weights:
+    """The weights of some rows."""
+    return np.ones(len(rows)) if weights is None else weights[rows]
 
 
-def moments(numbers: NDArray[np.floating], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weight, mean and standard deviation by column, two passes in blocks of rows."""
-    weight, mean, square = np.zeros((3, numbers.shape[1]))
-    blocks = [slice(i, i + _BLOCK) for i in range(0, len(numbers), _BLOCK)]
-    for rows in blocks:
-        weight += weights[rows] @ ~np.isnan(numbers[rows])
-        mean += weights[rows] @ np.nan_to_num(numbers[rows].astype(np.float64))
+def rows_that_count(weights: Weights | None, n_rows: int) -> range | NDArray[np.int64]:
+    """The rows whose weight is not 0."""
+    return range(n_rows) if weights is None else np.flatnonzero(weights)
+
+
+def summarise(table: Source, questions: Sequence[Question], weights: Weights | None = None) -> Summary:
+    """The summary of a table, in two passes by spans of rows."""
+    own = relative(weights)
+    counts, weight, mean = _totals(table, _Sums(width(questions)), own)
     mean /= np.maximum(weight, 1e-300)
-    for rows in blocks:
-        square += weights[rows] @ np.nan_to_num((numbers[rows] - mean) ** 2)
-    return np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1)
+    (square,) = _totals(table, _Squares(mean), own)
+    return Summary(counts, np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1))
+
+
+def _totals(table: Source, work: Callable[[Answers, Weights], Sums], weights: Weights | None) -> Sums:
+    def add(total: Sums, found: Sums) -> Sums:
+        return tuple(a + b for a, b in zip(total, found, strict=True))
+
+    return reduce(add, table.over_spans(work, weights))
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Counts of the codes of a span; weight and sum of its numbers."""
+
+    n_codes: int
+
+    def __call__(self, answers: Answers, weights: Weights) -> Sums:
+        counts = np.zeros((answers.codes.shape[1], self.n_codes))
+        _count(answers.codes, weights, counts)
+        there = weights @ ~np.isnan(answers.numbers)
+        return counts, there, weights @ np.nan_to_num(answers.numbers.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class _Squares:
+    """The squared distances of the numbers of a span from the mean."""
+
+    mean: NDArray[np.float64]
+
+    def __call__(self, answers: Answers, weights: Weights) -> Sums:
+        return (weights @ np.nan_to_num((answers.numbers - self.mean) ** 2),)

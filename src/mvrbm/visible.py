@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Source
 from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import chunks
 from mvrbm.kernels.random import Stream
@@ -139,11 +139,12 @@ class Visible:
             part.block.restore(stored.under(part.name))
         return visible
 
-    def load(self, answers: Answers, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
+    def load(self, answers: Source, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
         """The chunk of some rows of a table."""
+        held, places = answers.at(rows)
         codes = np.empty((len(self.code_columns), len(rows)), np.int16)
-        chunks.gather_codes(answers.codes, rows, self.code_columns, codes)
-        numbers = np.ascontiguousarray(answers.numbers[rows].T[self.number_columns], dtype)
+        chunks.gather_codes(held.codes, places, self.code_columns, codes)
+        numbers = np.ascontiguousarray(held.numbers[places].T[self.number_columns], dtype)
         return Chunk(codes, numbers)
 
     def store(self, chunk: Chunk, answers: Answers, rows: Index, wanted: Wanted | None = None) -> None:

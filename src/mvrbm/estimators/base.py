@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mvrbm import encoding, inference, modelfile
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Source
 from mvrbm.cells import some
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
@@ -137,7 +137,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
 
     def _train_joint(
         self,
-        answers: Answers,
+        answers: Source,
         schema: Schema,
         weights: NDArray[np.float64] | None,
         settings: Settings,
@@ -168,7 +168,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
                 history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
         return rbm, history
 
-    def _start(self, answers: Answers, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
+    def _start(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
         """The machine that a table starts with: its links, and what it will tell made-up people that they answer."""
         questions = list(schema)
         visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
@@ -181,7 +181,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         return rbm
 
     @staticmethod
-    def _hide(answers: Answers, rbm: RBM, settings: Settings, weights: NDArray[np.float64] | None) -> HiddenAnswers:
+    def _hide(answers: Source, rbm: RBM, settings: Settings, weights: NDArray[np.float64] | None) -> HiddenAnswers:
         return hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
 
     def _predicted(

@@ -88,7 +88,7 @@ class Trial:
         if not self.hidden.any:
             raise ValueError("no answer could be hidden: people answer too few questions for this share")
         self.visible = Visible(questions, summarise(self.hidden.kept, questions, self.weights))
-        self.kept, self.schema = _as_table(self.hidden.kept, schema)
+        self.kept, self.schema = _as_table(self.hidden.given, schema)
         """The table that models learn from, and the schema that reads it."""
 
     def mvrbm(self, **settings: Any) -> Guesser:
@@ -117,7 +117,7 @@ class Trial:
     def counts(self, by_question: bool = False) -> dict[str, int]:
         """The number of people who had an answer to each kind of question, or to each question, hidden."""
         visible, hidden = self.visible, self.hidden
-        answered: NDArray[np.bool_] = visible.answered(visible.load(hidden.hidden, np.arange(hidden.full.n_rows)))
+        answered: NDArray[np.bool_] = visible.answered(visible.load(hidden.hidden, np.arange(hidden.hidden.n_rows)))
         counts: dict[str, int] = {}
         for place, n in zip(visible.question_order, answered.sum(axis=1), strict=True):
             question = visible.questions[place]

@@ -29,7 +29,7 @@ _MANY = 200
 
 def guessers(schema: Schema, hidden: HiddenAnswers, seed: int) -> dict[str, Callable[[], Answers]]:
     """Each way by its name, as a function that guesses every answer of the table."""
-    columns = _Columns(schema, hidden.kept)
+    columns = _Columns(schema, hidden.given)
 
     def alone(guess: Callable[[], Answers]) -> Callable[[], Answers]:
         def guess_alone() -> Answers:

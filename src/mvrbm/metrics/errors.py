@@ -21,7 +21,6 @@ from mvrbm.metrics.given import (
     tables,
     weights_of_rows,
 )
-from mvrbm.summary import moments
 from mvrbm.units.block import Block, wrong_and_answered
 from mvrbm.units.continuous import ContinuousBlock, squares_and_answered
 from mvrbm.units.multicategorical import MulticategoricalBlock, hits_and_answered
@@ -120,7 +119,9 @@ def _spread(truth: Float, weight: Float) -> float:
         raise ValueError(
             f"every true answer is {np.nanmin(truth):g}, so they have no standard deviation; give scale=..."
         )
-    return float(moments(truth[:, None], weight)[0, 2])
+    there = ~np.isnan(truth)
+    mean = np.average(truth[there], weights=weight[there])
+    return float(np.sqrt(np.average((truth[there] - mean) ** 2, weights=weight[there])))
 
 
 def _checked(scale: float) -> float:

@@ -113,10 +113,10 @@ class Experiments:
         people = self._people(cell)
         hidden = self._hidden(people, cell.seed)
         if people.best is not None:
-            visible = self._visible(hidden.kept, people.weights)
+            visible = self._visible(hidden.given, people.weights)
             return {"errors": errors_by_kind(visible, people.best, hidden.hidden, people.weights)}
-        model = self._fitted(cell, Sample(hidden.kept, people.weights))
-        found, _ = inference.complete(model.rbm_, hidden.kept, n_threads=model.n_threads, certain=False)
+        model = self._fitted(cell, Sample(hidden.given, people.weights))
+        found, _ = inference.complete(model.rbm_, hidden.given, n_threads=model.n_threads, certain=False)
         return self._errors(model, found, hidden.hidden, people.weights)
 
     def _prediction(self, cell: Cell) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.kernels import hidden
 from mvrbm.rbm import RBM, Parameters
+from mvrbm.summary import rows_that_count, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.units.block import Array
 
@@ -21,13 +22,14 @@ _ROWS = 4096
 class Centring:
     """Gradients and steps of a machine, to and from centred parameters."""
 
-    def __init__(self, rbm: RBM, answers: Answers, weights: Array, kept: float) -> None:
+    def __init__(self, rbm: RBM, answers: Source, weights: Array | None, kept: float) -> None:
         """Take the average of the inputs of the first rows, of whose answers a share is kept."""
         total = np.zeros(len(rbm.parameters.joint))
-        rows = np.flatnonzero(weights)[:_ROWS]
-        for own in chunks_of(rows, CHUNK):
-            total += rbm.features(rbm.visible.load(answers, own, rbm.dtype)).astype(np.float64) @ weights[own]
-        self._inputs = (kept * total / max(weights[rows].sum(), 1e-9)).astype(rbm.dtype)
+        rows = np.array(rows_that_count(weights, answers.n_rows)[:_ROWS])
+        held, weight = answers.take(rows), weight_of(weights, rows)
+        for own in chunks_of(np.arange(len(rows)), CHUNK):
+            total += rbm.features(rbm.visible.load(held, own, rbm.dtype)).astype(np.float64) @ weight[own]
+        self._inputs = (kept * total / max(weight.sum(), 1e-9)).astype(rbm.dtype)
         self._inputs[-1] = 1
         self._hidden: Array = np.zeros(rbm.n_hidden, rbm.dtype)
 

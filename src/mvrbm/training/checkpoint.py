@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Source, Weights
 from mvrbm.arrays import FileError, State, Stored, read_arrays, write_arrays
 from mvrbm.rbm import RBM
 from mvrbm.units.block import Array
@@ -20,7 +20,7 @@ from mvrbm.units.block import Array
 if TYPE_CHECKING:
     from mvrbm.training.trainer import Settings
 
-FORMAT = 1
+FORMAT = 2
 EVERY = 1.0
 """Seconds between saves, at least: an epoch of a small table takes less than writing one does."""
 
@@ -67,19 +67,23 @@ class Checkpoint:
             self._saved = time.monotonic()
 
 
-def fingerprint(rbm: RBM, answers: Answers, kept: Answers, weights: Array, settings: Settings) -> dict[str, str]:
+def fingerprint(rbm: RBM, answers: Source, kept: Source, weights: Array | None, settings: Settings) -> dict[str, str]:
     """What tells a run from others: its data and its settings."""
     told = {name: value for name, value in asdict(settings).items() if name != "n_threads"}
     questions = [question.to_dict() for question in rbm.visible.questions]
-    data = [a for each in (answers, kept) for a in (each.codes, each.numbers)]
+    data = [*answers.over_spans(_span_mark, weights), *kept.over_spans(_span_mark)]
     return {
-        "data": _mark(repr(questions).encode(), *data, weights),
+        "data": _mark(repr(questions).encode(), *data),
         "settings": _mark(repr((sorted(told.items()), rbm.visible.paper)).encode(), rbm.parameters.vector),
     }
+
+
+def _span_mark(answers: Answers, weights: Weights) -> bytes:
+    return _mark(answers.codes, answers.numbers, weights).encode()
 
 
 def _mark(*parts: Any) -> str:
     found = hashlib.sha256()
     for part in parts:
-        found.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
+        found.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).data)
     return found.hexdigest()

@@ -14,14 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
 from mvrbm.kernels.outlook import add_posteriors, tilt
 from mvrbm.rbm import RBM, Parameters
+from mvrbm.summary import weight_of
 from mvrbm.training.engine import CHUNK, Workers, chunk_size, chunks_of
 from mvrbm.training.objectives import CD, Batch, Job, Objective
-from mvrbm.training.stopping import HiddenAnswers
+from mvrbm.training.stopping import HiddenAnswers, without
 from mvrbm.units.block import Array, Index, Listed
 from mvrbm.visible import Chunk, Part, Visible, fill_blanks
 
@@ -220,7 +221,7 @@ class Readout(Towards):
 class Blend(Objective):
     """Several objectives at once, each by its own weight and on its own version of the table."""
 
-    def __init__(self, parts: Sequence[tuple[float, Objective, Answers | None]]) -> None:
+    def __init__(self, parts: Sequence[tuple[float, Objective, Source | None]]) -> None:
         super().__init__(0)
         self.parts = parts
 
@@ -262,7 +263,7 @@ class HiddenTargets(HiddenAnswers):
 
         def of(own: Index) -> tuple[float, float]:
             log_p = log_conditional(rbm, rbm.visible.load(self.full, own, rbm.dtype), marked)
-            weight = np.ones(len(own)) if weights is None else weights[own]
+            weight = weight_of(weights, own)
             return float(weight @ log_p), float(weight.sum())
 
         parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
@@ -270,7 +271,7 @@ class HiddenTargets(HiddenAnswers):
         return -sum(p for p, _ in parts) / total if total else 0.0
 
 
-def labelled_rows(answers: Answers, visible: Visible, targets: Sequence[int]) -> Index:
+def labelled_rows(answers: Source, visible: Visible, targets: Sequence[int]) -> Index:
     """The people who answer any of the targets."""
     marked, every = mark(visible, targets), np.arange(answers.n_rows)
     answered = [visible.answered(visible.load(answers, own)) & marked for own in chunks_of(every, CHUNK)]
@@ -278,14 +279,12 @@ def labelled_rows(answers: Answers, visible: Visible, targets: Sequence[int]) ->
 
 
 def hide_targets(
-    answers: Answers, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int | None = None
+    answers: Source, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int | None = None
 ) -> HiddenTargets:
     """Hide the targets of a share of the people who answer one."""
     marked = mark(visible, targets)
     labelled = labelled_rows(answers, visible, targets)
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
     rows = np.sort(random.permutation(labelled)[: int(share * len(labelled))][:most_rows])
-    kept = Answers(answers.codes.copy(), answers.numbers.copy())
-    for own in chunks_of(rows, CHUNK):
-        visible.store(visible.keep_only(visible.load(answers, own), ~marked), kept, own)
+    kept = without(answers, rows, visible, lambda chunk: visible.keep_only(chunk, ~marked))
     return HiddenTargets(answers, kept, rows, targets)

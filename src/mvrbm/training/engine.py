@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from mvrbm.answers import BLOCK, POOL
 from mvrbm.units.block import Array, Index
 
 T = TypeVar("T")
@@ -22,10 +23,6 @@ S = TypeVar("S", bound=np.generic)
 
 CHUNK = 256
 """The most rows in a chunk. What a chunk holds is a function of the settings, never of the number of threads."""
-BLOCK = 4096
-"""Rows that stay together on disk; an epoch visits blocks in random order."""
-POOL = 16
-"""Blocks whose rows are shuffled together, so that a sorted file gives mixed batches."""
 
 _SWITCH = 1e-4
 """Seconds after which a thread that waits for the interpreter gets it. By default 5 ms, several chunks long: the thread

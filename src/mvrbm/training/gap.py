@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mvrbm.rbm import RBM
+from mvrbm.summary import weight_of
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers, as_many
 from mvrbm.units.block import Array, Index
@@ -45,5 +46,5 @@ class FreeEnergyGap:
             return result
 
         found = np.concatenate([np.zeros(0), *workers.map(differences, chunks_of(self.places, CHUNK))])
-        weight = np.ones(len(self.places)) if weights is None else weights[self.rows[self.places]]
+        weight = weight_of(weights, self.rows[self.places])
         return float(weight @ found / weight.sum()) if len(found) else 0.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import optimize
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.rbm import RBM
-from mvrbm.summary import relative
+from mvrbm.summary import relative, weight_of
 from mvrbm.training.conditional import Towards
 from mvrbm.training.engine import TreeSum, Workers
 from mvrbm.training.objectives import Batch
@@ -18,7 +18,7 @@ from mvrbm.units.block import Array
 
 def train_lbfgs(
     rbm: RBM,
-    answers: Answers,
+    answers: Source,
     settings: Settings,
     weights: Array | None,
     progress: Progress | None,
@@ -28,7 +28,8 @@ def train_lbfgs(
     """Train a machine in place; an epoch is a step. With `hidden`, the parameters are those that predict it best."""
     history = History()
     patience = Patience(settings.patience, drops=0)
-    relative_weights = relative(weights, answers.n_rows)
+    every = np.arange(answers.n_rows)
+    relative_weights = weight_of(relative(weights), every)
     kept = hidden.kept if hidden else answers
     total = TreeSum(rbm.parameters.vector)
     held = hidden if hidden and hidden.any else None
@@ -41,7 +42,7 @@ def train_lbfgs(
 
         def loss(x: Array) -> tuple[float, Array]:
             put(x)
-            batch = Batch(kept, np.arange(answers.n_rows), relative_weights / answers.n_rows, 0)
+            batch = Batch(kept, every, relative_weights / answers.n_rows, 0)
             for vector in workers.map(lambda job: job(total.buffer()), objective.jobs(rbm, batch)):
                 total.add(vector)
             found = total.result()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.arrays import State, Stored
 from mvrbm.kernels.random import Stream
 from mvrbm.rbm import RBM, Parameters
@@ -32,7 +32,7 @@ _CHAIN_ROWS = 1 << 48  # chains draw as rows that no table has
 class Batch:
     """The rows of one step."""
 
-    answers: Answers
+    answers: Source
     rows: Index
     weights: Array
     """The weight of each row of the batch, as a share: without weights they sum to 1."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.rbm import RBM
 from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.conditional import (
@@ -45,7 +45,7 @@ class Task:
     def conditional(self, settings: Settings) -> Objective:
         """The objective of the targets given the others."""
         listed = [target for target in self.targets if target not in self.chains]
-        parts: list[tuple[float, Objective, Answers | None]] = []
+        parts: list[tuple[float, Objective, Source | None]] = []
         if listed:
             parts.append((1.0, Conditional(settings.seed, listed), None))
         if self.chains:
@@ -54,8 +54,8 @@ class Task:
 
 
 def train_predictor(
-    start: Callable[[Answers], RBM],
-    answers: Answers,
+    start: Callable[[Source], RBM],
+    answers: Source,
     weights: NDArray[np.float64] | None,
     settings: Settings,
     task: Task,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.links import Links
-from mvrbm.summary import relative
+from mvrbm.summary import relative, rows_that_count, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.units.block import Array
 from mvrbm.visible import Visible
@@ -18,7 +18,7 @@ _MOST_ROWS = 20_000
 
 
 def screen(
-    visible: Visible, answers: Answers, weights: Array | None, n_links: int, answered: bool = True
+    visible: Visible, answers: Source, weights: Array | None, n_links: int, answered: bool = True
 ) -> Links | None:
     """Links between each question and the `n_links` most associated with it, and, if `answered`, as many from that.
 
@@ -27,7 +27,7 @@ def screen(
     The association of two features is their squared correlation among those who answered both, times their number:
     about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
     """
-    first, second, told, both = _sums(visible, answers, relative(weights, answers.n_rows))
+    first, second, told, both = _sums(visible, answers, relative(weights))
     mutual, one_way = _associations(visible, first, second, told, both)
     mutual[_never(visible)] = -np.inf
     pairs = _best(mutual, n_links)
@@ -38,20 +38,21 @@ def screen(
     return Links(rows, columns, question) if len(rows) else None
 
 
-def _sums(visible: Visible, answers: Answers, weights: Array) -> tuple[Array, Array, Array, Array]:
+def _sums(visible: Visible, answers: Source, weights: Array | None) -> tuple[Array, Array, Array, Array]:
     """The sums over people of x, x x^T, x r^T and r r^T, where r says which questions are answered."""
     F, Q = visible.n_features, visible.n_questions
     first, second, told, both = np.zeros(F), np.zeros((F, F)), np.zeros((F, Q)), np.zeros((Q, Q))
-    rows = np.flatnonzero(weights)
-    step = -(-len(rows) // _MOST_ROWS)
-    for own in chunks_of(rows[::step], CHUNK):
-        chunk = visible.load(answers, own)
+    rows = rows_that_count(weights, answers.n_rows)
+    some = np.array(rows[:: -(-len(rows) // _MOST_ROWS)])
+    held, weight = answers.take(some), weight_of(weights, some).astype(np.float32)
+    for own in chunks_of(np.arange(len(some)), CHUNK):
+        chunk = visible.load(held, own)
         x, r = visible.features(chunk), visible.answered(chunk).astype(np.float32)
-        heavy = weights[own].astype(np.float32) * x
+        heavy = weight[own] * x
         first += heavy.sum(axis=1)
         second += heavy @ x.T
         told += heavy @ r.T
-        both += weights[own].astype(np.float32) * r @ r.T
+        both += weight[own] * r @ r.T
     return first, second, told, both
 
 

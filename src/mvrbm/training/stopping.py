@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Patched, Source
 from mvrbm.rbm import RBM
+from mvrbm.summary import rows_that_count, weight_of
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.units.block import Array, Index
-from mvrbm.visible import Visible
+from mvrbm.visible import Chunk, Visible
 
 MOST_ROWS = 4000
 """People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
@@ -23,7 +26,7 @@ MOST_PATTERNS = 1000
 
 
 def hide(
-    answers: Answers,
+    answers: Source,
     visible: Visible,
     share: float,
     seed: int,
@@ -36,17 +39,28 @@ def hide(
     mean is right.
     """
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63]))
-    rows = np.arange(answers.n_rows) if weights is None else np.flatnonzero(weights)
-    if most_rows and len(rows) > most_rows:
-        rows = np.sort(random.permutation(rows)[:most_rows])
-    kept = Answers(answers.codes.copy(), answers.numbers.copy())
-    for own in chunks_of(rows, CHUNK):
-        chunk = visible.load(answers, own)
-        visible.store(visible.keep_only(chunk, ~_chosen(visible.answered(chunk), share, random)), kept, own)
-    return HiddenAnswers(answers, kept, rows)
+    rows = rows_that_count(weights, answers.n_rows)
+    if most_rows and len(rows) > most_rows:  # drawn without a list of all, which may be long
+        chosen = np.sort(random.choice(len(rows), most_rows, replace=False, shuffle=False))
+        rows = chosen if weights is None else np.asarray(rows)[chosen]
+
+    def without_some(chunk: Chunk) -> Chunk:
+        return visible.keep_only(chunk, ~_chosen(visible.answered(chunk), share, random))
+
+    rows = np.asarray(rows)
+    return HiddenAnswers(answers, without(answers, rows, visible, without_some), rows)
 
 
-def patterns(visible: Visible, answers: Answers, weights: Array | None, seed: int) -> NDArray[np.bool_]:
+def without(answers: Source, rows: Index, visible: Visible, blanked: Callable[[Chunk], Chunk]) -> Patched:
+    """The table in which some rows, given in rising order, are `blanked`."""
+    instead = answers.take(rows)
+    instead = Answers(instead.codes.copy(), instead.numbers.copy())
+    for own in chunks_of(np.arange(len(rows)), CHUNK):
+        visible.store(blanked(visible.load(instead, own)), instead, own)
+    return Patched(answers, rows, instead)
+
+
+def patterns(visible: Visible, answers: Source, weights: Array | None, seed: int) -> NDArray[np.bool_]:
     """Which questions some people, drawn at random, answer, (people, questions in the layer's order)."""
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
     share = None if weights is None else weights / weights.sum()
@@ -71,28 +85,31 @@ def as_many(answered: NDArray[np.bool_], number: Index, random: np.random.Genera
 class HiddenAnswers:
     """A table of which some answers were hidden."""
 
-    full: Answers
+    full: Source
     """The table as it was."""
-    kept: Answers
+    kept: Source
     """The table without the hidden answers."""
     rows: Index
     """The rows that had answers hidden."""
     exchangeable: ClassVar[bool] = True
     """Whether the hidden answers were chosen at random among all, so that others could have been hidden as well."""
 
+    @cached_property
+    def given(self) -> Answers:
+        """What `rows` still answer."""
+        return self.kept.take(self.rows)
+
+    @cached_property
+    def hidden(self) -> Answers:
+        """The answers of `rows` that are hidden."""
+        full, kept = self.full.take(self.rows), self.given
+        codes = np.where(kept.codes == kept.blank, full.codes, full.codes.dtype.type(kept.blank))
+        return Answers(codes, np.where(np.isnan(kept.numbers), full.numbers, np.float32(np.nan)))
+
     @property
     def any(self) -> bool:
         """Whether anything was hidden: of people who answer one question each, perhaps nothing."""
-        full, kept = self.full.take(self.rows), self.kept.take(self.rows)
-        return bool((kept.codes != full.codes).any() or (np.isnan(kept.numbers) & ~np.isnan(full.numbers)).any())
-
-    @property
-    def hidden(self) -> Answers:
-        """The hidden answers alone."""
-        codes = np.where(
-            self.kept.codes == self.kept.blank, self.full.codes, self.full.codes.dtype.type(self.kept.blank)
-        )
-        return Answers(codes, np.where(np.isnan(self.kept.numbers), self.full.numbers, np.float32(np.nan)))
+        return bool((self.hidden.codes != self.hidden.blank).any() or (~np.isnan(self.hidden.numbers)).any())
 
     def of(self, rows: Index) -> Self:
         """The same for some rows of the table, all that had answers hidden among them."""
@@ -102,18 +119,17 @@ class HiddenAnswers:
 
     def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
         """Minus the mean log-probability of a hidden answer, given the posterior of what was kept."""
+        given, hidden_answers = self.given, self.hidden
 
         def of(own: Index) -> tuple[float, float]:
-            part = HiddenAnswers(self.full.take(own), self.kept.take(own), own)
-            every = np.arange(len(own))
-            kept, hidden = (rbm.visible.load(a, every, rbm.dtype) for a in (part.kept, part.hidden))
+            kept, hidden = (rbm.visible.load(answers, own, rbm.dtype) for answers in (given, hidden_answers))
             X = rbm.features(kept)
             log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept, X), X)
-            weight = np.ones(len(own)) if weights is None else weights[own]
+            weight = weight_of(weights, self.rows[own])
             score, number = log_prob.sum(axis=0, dtype=np.float64), rbm.visible.answered(hidden).sum(axis=0)
             return float(weight @ score), float(weight @ number)
 
-        parts = list(workers.map(of, chunks_of(self.rows, CHUNK)))
+        parts = list(workers.map(of, chunks_of(np.arange(len(self.rows)), CHUNK)))
         total = sum(n for _, n in parts)
         return -sum(p for p, _ in parts) / total if total else 0.0
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mvrbm.answers import Answers
+from mvrbm.answers import Source
 from mvrbm.arrays import State, Stored, under
 from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM
-from mvrbm.summary import relative
+from mvrbm.summary import relative, weight_of
 from mvrbm.training.centring import Centring
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
@@ -130,7 +130,7 @@ Progress = Callable[[int, dict[str, Any]], None]
 
 def train(
     rbm: RBM,
-    answers: Answers,
+    answers: Source,
     settings: Settings,
     weights: Array | None = None,
     progress: Progress | None = None,
@@ -151,7 +151,7 @@ def train(
 
 def refit(
     rbm: RBM,
-    answers: Answers,
+    answers: Source,
     settings: Settings,
     weights: Array | None,
     history: History,
@@ -181,7 +181,7 @@ class _Run:
     def __init__(
         self,
         rbm: RBM,
-        answers: Answers,
+        answers: Source,
         settings: Settings,
         weights: Array | None,
         progress: Progress | None,
@@ -197,7 +197,7 @@ class _Run:
         self.gap = (
             FreeEnergyGap(self.hidden, rbm.visible, settings.seed) if self.hidden and self.hidden.exchangeable else None
         )
-        self.weights = relative(weights, answers.n_rows)
+        self.weights = relative(weights)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
         centres = settings.objective == "masked" and memory.objective.centres
         self.centring = Centring(rbm, self.answers, self.weights, 0.7) if centres else None
@@ -325,7 +325,8 @@ class _Run:
         """One pass over the rows; False if it goes astray."""
         for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.batch_size):
             # by the number of rows and not by their weights: a batch of light rows makes a small step
-            gradient = self._gradient(Batch(self.answers, rows, self.weights[rows] / len(rows), self.memory.step))
+            weights = weight_of(self.weights, rows) / len(rows)
+            gradient = self._gradient(Batch(self.answers, rows, weights, self.memory.step))
             self.memory.step += 1
             self._move(gradient, rate)
             self.sum.release(gradient)
