@@ -92,6 +92,18 @@ def _factorize_few(cells: Cells) -> tuple[NDArray[np.intp], list[Any]]:
     return np.array(places, dtype=np.intp), list(found)
 
 
+def first_rows(cells: Cells) -> NDArray[np.intp]:
+    """Find the first row of each distinct cell, an empty one included.
+
+    >>> first_rows(np.array(["a", None, "a", "b"], dtype=object))
+    array([0, 1, 3])
+    """
+    places, found = factorize(cells)
+    first = np.full(len(found) + 1, -1)
+    first[places[::-1]] = np.arange(len(places))[::-1]
+    return np.sort(first[first >= 0])
+
+
 def lookup(codes: NDArray[Any], values: Sequence[object], blank: object = None) -> NDArray[Any]:
     """Look up the value of each code, `blank` for -1.
 

@@ -143,6 +143,12 @@ def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
 
 def weights(data: Any, schema: Schema) -> NDArray[np.float64] | None:
     """Read the weight of each row, or None if the schema names no weight column."""
+    numbers = weight_cells(data, schema)
+    return None if numbers is None else some_weight(numbers, f"weight {schema.weight!r}: every weight")
+
+
+def weight_cells(data: Any, schema: Schema) -> NDArray[np.float64] | None:
+    """Read the weights of the rows of a part of a table, which may all be 0."""
     if schema.weight is None:
         return None
     column = schema.weight
@@ -153,9 +159,14 @@ def weights(data: Any, schema: Schema) -> NDArray[np.float64] | None:
         row = int(wrong.argmax())
         what = "is no weight (a finite number, 0 or more); correct it or leave the row out"
         raise ValueError(f"weight {column!r}: value {plain(cells[row])!r} (row {row}) {what}")
-    if not numbers.any():
-        raise ValueError(f"weight {column!r}: every weight is 0, so no row counts; give some row a weight above 0")
     return numbers
+
+
+def some_weight(weights: NDArray[np.float64], every: str) -> NDArray[np.float64]:
+    """Refuse weights of which none counts."""
+    if not weights.any():
+        raise ValueError(f"{every} is 0, so no row counts; give some row a weight above 0")
+    return weights
 
 
 def code_type(schema: Schema) -> type[np.uint8] | type[np.uint16]:

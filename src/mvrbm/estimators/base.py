@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mvrbm import encoding, inference, modelfile
 from mvrbm.answers import Answers, Source
 from mvrbm.cells import some
+from mvrbm.parts import answers_of, in_parts
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
@@ -135,6 +136,25 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         table, schema = self._table(X, reset=False, leave=leave)
         return table, encoding.encode(table, schema, self.unseen, absent="missing", leave=leave)
 
+    @contextmanager
+    def _answers(
+        self, X: Any, sample_weight: ArrayLike | None
+    ) -> Iterator[tuple[Schema, Source, NDArray[np.float64] | None]]:
+        """The questions of a table to learn from, its answers and the weights of its rows, wherever it is."""
+        if not in_parts(X):
+            table, schema = self._table(X, reset=True)
+            schema = schema.learn(table)
+            answers = encoding.encode(table, schema, self.unseen)
+            yield schema, answers, self._weights(table, schema, sample_weight)
+            return
+        self._forget_names()
+        with answers_of(X, self._given_schema(), self.unseen) as (schema, filed, weights):
+            yield (
+                schema,
+                filed,
+                weights if sample_weight is None else self._checked_weights(sample_weight, filed.n_rows),
+            )
+
     def _train_joint(
         self,
         answers: Source,
@@ -245,13 +265,11 @@ class Machine(BaseEstimator):  # type: ignore[misc]
 
         Without a schema, arrays and tables that are all numbers follow scikit-learn's rules about widths and names.
         """
-        if self.schema is not None and not isinstance(self.schema, Schema):
-            raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
-        if reset:  # those of another table would be wrong
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-        if self.schema is not None:
-            return Table(X), self.schema if reset else self.schema_
+        schema = self._given_schema()
+        if reset:
+            self._forget_names()
+        if schema is not None:
+            return Table(X), schema if reset else self.schema_
         if not is_into_dataframe(X):
             array = validate_data(self, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
             table = Table(array)
@@ -260,6 +278,16 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         if table.all_numbers and (reset or all(name in table for name in leave)):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return table, Schema.infer(table) if reset else self.schema_
+
+    def _given_schema(self) -> Schema | None:
+        if self.schema is not None and not isinstance(self.schema, Schema):
+            raise TypeError(f"schema must be a Schema([...]), not {type(self.schema).__name__}")
+        return self.schema
+
+    def _forget_names(self) -> None:
+        """Those of another table would be wrong."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
 
     def __sklearn_tags__(self) -> Any:
         """Blanks are welcome."""
@@ -301,12 +329,14 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:
             return encoding.weights(table, schema)
+        return self._checked_weights(sample_weight, table.n_rows)
+
+    @staticmethod
+    def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
         weights = np.asarray(sample_weight, np.float64)
-        if weights.shape != (table.n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(f"sample_weight must be {table.n_rows} finite numbers, 0 or more")
-        if not weights.any():
-            raise ValueError("every sample_weight is zero, so no row counts; give some row a weight above 0")
-        return weights
+        if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(f"sample_weight must be {n_rows} finite numbers, 0 or more")
+        return encoding.some_weight(weights, "every sample_weight")
 
     @staticmethod
     def _check_number(name: str, value: Any, least: int, whole: bool = False) -> None:

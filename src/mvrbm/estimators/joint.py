@@ -111,16 +111,17 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     ) -> Self:
         """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts.
 
+        The table may be larger than memory: a Parquet file, a folder of them, a pattern ("survey/*.parquet") or an
+        iterator of frames. It is read a part at a time, put in compact form into a temporary folder and trained
+        from there; the model is the same, bit for bit, as of the table in memory. Without a schema the questions are
+        guessed from the first 65,536 rows.
+
         With `checkpoint`, a folder, training is saved there as it goes. The same fit run again, whatever ended the
         first, goes on from there and ends with the same model, bit for bit; `random_state` must be a number.
         """
         saved = self._checkpoint(checkpoint)
         settings = self._settings()
-        with self._or_as_before():
-            table, schema = self._table(X, reset=True)
-            schema = schema.learn(table)
-            answers = encoding.encode(table, schema, self.unseen)
-            weights = self._weights(table, schema, sample_weight)
+        with self._or_as_before(), self._answers(X, sample_weight) as (schema, answers, weights):
             rbm, history = self._train_joint(answers, schema, weights, settings, saved)
             self.schema_, self.rbm_, self.history_, self._memory = schema, rbm, history, None
         return self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +19,21 @@ if TYPE_CHECKING:
 
 def read_parquet(path: Path) -> tuple[pd.DataFrame, Notes]:
     """Read a Parquet file."""
+    with parquet_file(path) as file:
+        return to_pandas(file.read()), Notes()
+
+
+@contextmanager
+def parquet_file(path: Path, name: str | None = None) -> Iterator[Any]:
+    """Open a Parquet file; what goes wrong while it is read is told of it, or of what it is called."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:  # pq.read_table would take a folder named a=1 for a column
-            return _to_pandas(file.read()), Notes()
+            yield file
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
-        raise _broken(path, "Parquet", error) from None
+        raise _broken(name or path, "Parquet", error) from None
 
 
 def read_feather(path: Path) -> tuple[pd.DataFrame, Notes]:
@@ -33,7 +42,7 @@ def read_feather(path: Path) -> tuple[pd.DataFrame, Notes]:
     from pyarrow import feather
 
     try:
-        return _to_pandas(feather.read_table(path, memory_map=False)), Notes()
+        return to_pandas(feather.read_table(path, memory_map=False)), Notes()
     except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
         raise _broken(path, "Feather", error) from None
 
@@ -42,7 +51,7 @@ def prepare_parquet(table: Table, schema: Schema | None, path: Path) -> tuple[Wr
     """Convert a table for a Parquet file."""
     import pyarrow.parquet as pq
 
-    converted = _to_arrow(table)
+    converted = to_arrow(table)
     return lambda whole: pq.write_table(converted, whole), None
 
 
@@ -50,11 +59,12 @@ def prepare_feather(table: Table, schema: Schema | None, path: Path) -> tuple[Wr
     """Convert a table for a Feather file."""
     from pyarrow import feather
 
-    converted = _to_arrow(table)
+    converted = to_arrow(table)
     return lambda whole: feather.write_feather(converted, str(whole)), None
 
 
-def _to_pandas(table: Any) -> pd.DataFrame:
+def to_pandas(table: Any) -> pd.DataFrame:
+    """Turn a table of PyArrow into one of pandas, in which whole numbers stay whole beside blanks."""
     import pandas as pd
     import pyarrow as pa
 
@@ -74,7 +84,8 @@ def _to_pandas(table: Any) -> pd.DataFrame:
     return frame
 
 
-def _to_arrow(table: Table) -> Any:
+def to_arrow(table: Table) -> Any:
+    """Turn a table of any library into one of PyArrow."""
     import narwhals.stable.v2 as nw
     import pandas as pd
     import pyarrow as pa
@@ -91,6 +102,6 @@ def _to_arrow(table: Table) -> Any:
     return pa.Table.from_pandas(frame)
 
 
-def _broken(path: Path, kind: str, error: Exception) -> ValueError:
+def _broken(path: Path | str, kind: str, error: Exception) -> ValueError:
     why = str(error).strip().split("\n")[0].rstrip(".")
     return ValueError(f"{path}: cannot be read as {kind}: {why}; it may be cut off or of another kind")

@@ -35,6 +35,9 @@ class OneAnswer(Question):
         super().__init__(name, missing=missing, asked_if=asked_if, label=label, labels=labels)
         self.values = None if values is None else self._checked(values)
 
+    def _telling(self, columns: Columns) -> NDArray[np.intp]:
+        return super()._telling(columns) if self.values is None else np.zeros(0, np.intp)
+
     def _learn(self, columns: Columns) -> Self:
         if self.values is not None:
             return self._copy()

@@ -109,6 +109,11 @@ class Continuous(Question):
         """Name the one feature: how far the number lies above its mean."""
         return ["one standard deviation more"]
 
+    def _telling(self, columns: Columns) -> NDArray[np.intp]:
+        numbers, _ = to_numbers(columns[self.name], self.missing)
+        ends = [np.nan_to_num(numbers, nan=np.inf).argmin(), np.nan_to_num(numbers, nan=-np.inf).argmax()]
+        return np.array([*range(min(2, len(numbers))), *ends])
+
     def _learn(self, columns: Columns) -> Self:
         numbers, _ = to_numbers(columns[self.name], self.missing)
         least, most = np.fmin.reduce(numbers), np.fmax.reduce(numbers)

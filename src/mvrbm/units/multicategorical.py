@@ -21,6 +21,7 @@ from mvrbm.cells import (
     codebook,
     distinct,
     distinct_rows,
+    first_rows,
     lookup,
     match,
     plain,
@@ -144,6 +145,13 @@ class Multicategorical(Question):
         """List every setting by the name under which the constructor takes it."""
         one = self.by_option is None
         return {**super().settings(), "columns": self.by_option, "values": self.values if one else None}
+
+    def _telling(self, columns: Columns) -> NDArray[np.intp]:
+        cells = columns[self.columns[0]]
+        if self.by_option is not None or not are_lists(cells):
+            return super()._telling(columns)
+        there, rows, elements = unlist(cells)
+        return np.concatenate([np.flatnonzero(there)[:1], rows[first_rows(elements)]])
 
     def _learn(self, columns: Columns) -> Self:
         """Take the options of the one column, sorted, or the cells that tick, where they were left out."""

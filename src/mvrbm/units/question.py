@@ -13,7 +13,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.cells import BLANK, EMPTY, CellError, Cells, Value, codebook, factorize, is_blank, match, plain, some
+from mvrbm.cells import (
+    BLANK,
+    EMPTY,
+    CellError,
+    Cells,
+    Value,
+    codebook,
+    factorize,
+    first_rows,
+    is_blank,
+    match,
+    plain,
+    some,
+)
 from mvrbm.units.view import View
 
 if TYPE_CHECKING:
@@ -131,6 +144,14 @@ class Question(ABC):
 
     def _learn(self, columns: Columns) -> Self:
         return self._copy()
+
+    def telling(self, columns: Columns) -> NDArray[np.intp]:
+        """Find rows that are enough to learn from: what `learn` makes of these, it makes of all."""
+        with self._named():
+            return self._telling(columns)
+
+    def _telling(self, columns: Columns) -> NDArray[np.intp]:
+        return np.concatenate([first_rows(cells) for cells in columns.values()])
 
     def encode(self, columns: Columns, unseen: str = "error") -> Cells:
         """Read the answers as codes (int32, -1 is a blank) or numbers (float32, NaN is a blank), one row a person.

@@ -119,6 +119,9 @@ class Ranking(Question):
         """List every setting by the name under which the constructor takes it."""
         return super().settings() | ({} if self.ranks is None else {"values": None})
 
+    def _telling(self, columns: Columns) -> NDArray[np.intp]:
+        return super()._telling(columns) if self.values is None else np.zeros(0, np.intp)
+
     def _learn(self, columns: Columns) -> Self:
         if self.values is not None:
             return self._copy()

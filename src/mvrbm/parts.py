@@ -1,0 +1,263 @@
+"""Tables in parts: Parquet files, and frames that come one after another; memory holds some rows at a time."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mvrbm import encoding
+from mvrbm.compact import Filed, Writer
+from mvrbm.files.arrow import parquet_file, to_arrow
+from mvrbm.progress import Step, tell
+from mvrbm.schema import Schema
+from mvrbm.tables import Table
+
+AT_ONCE = 1 << 15
+"""Rows that are read at a time."""
+GUESSED_FROM = 1 << 16
+"""Rows at the start by which the questions are guessed."""
+
+
+class Part(NamedTuple):
+    """A part of a table: a Parquet file, and what it is called in a sentence."""
+
+    name: str
+    path: Path
+    n_rows: int
+
+
+class Piece(NamedTuple):
+    """Some rows of a part."""
+
+    part: Part
+    first: int
+    """The number of the first of them, in the part."""
+    table: Any
+    """They themselves, a table of PyArrow."""
+
+
+def in_parts(data: object) -> bool:
+    """Tell whether a table is given as files or as an iterator of frames, and not as one that is in memory."""
+    return isinstance(data, (str, os.PathLike, Iterator))
+
+
+class Parts:
+    """The parts of a table, once it is sure that each can be read and that they are of one table."""
+
+    def __init__(self, parts: Iterable[tuple[str, Path]]) -> None:
+        self.parts: list[Part] = []
+        kinds: dict[str, str] = {}
+        for name, path in parts:
+            with parquet_file(path, name) as file:
+                n_rows, schema = file.metadata.num_rows, file.schema_arrow
+            if not n_rows:
+                raise ValueError(f"{name}: it has no rows; leave it out")
+            found = {field.name: _kind(field.type) for field in schema}
+            if self.parts:
+                _check_same(name, found, self.parts[0].name, kinds)
+            kinds = {column: kinds.get(column) or kind for column, kind in found.items()}
+            self.parts.append(Part(name, path, n_rows))
+        self.columns = list(kinds)
+        self.n_rows = sum(part.n_rows for part in self.parts)
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str]) -> Parts:
+        """The parts of a Parquet file, a folder of them or a pattern such as "survey/*.parquet"."""
+        return cls((str(file), file) for file in files_of(path))
+
+    def pieces(self, columns: Iterable[str] | None = None, what: str = "reading") -> Iterator[Piece]:
+        """Go through the rows in order; a column that there is not is left to whoever reads the table."""
+        done = 0
+        wanted = None if columns is None else [column for column in columns if column in self.columns]
+        for part in self.parts:
+            for piece in pieces_of(part, wanted):
+                yield piece
+                done += len(piece.table)
+                tell(Step(what, done, self.n_rows))
+
+    def learnt(self, schema: Schema | None) -> Schema:
+        """The schema with the values that were left out; without one, a guess from the first rows."""
+        if schema is None:
+            head = self._head()
+            schema = Schema.infer(head)
+        telling, places = self._telling(schema)
+        with _placed(lambda row: places[row]):
+            return schema.learn(telling)
+
+    def _head(self) -> Any:
+        import pyarrow as pa
+
+        few, n = [], 0
+        for piece in self.pieces():
+            few.append(piece.table)
+            n += len(piece.table)
+            if n >= GUESSED_FROM:
+                break
+        return pa.concat_tables(few, promote_options="permissive").slice(0, GUESSED_FROM)
+
+    def _telling(self, schema: Schema) -> tuple[Any, list[tuple[Part, int]]]:
+        """The rows that are enough to learn from, and where each was."""
+        import pandas as pd
+
+        frames: list[Any] = []
+        places: list[tuple[Part, int]] = []
+        n_reduced = 0
+        for piece in self.pieces(schema.columns, "looking at the table"):
+            with _in(piece):
+                rows = _telling_rows(piece.table, schema)
+            own = piece.table.take(rows)
+            # as plain cells, since each part may say them in a type of its own
+            cells = {name: pd.Series(own.column(name).to_pylist(), dtype=object) for name in own.column_names}
+            frames.append(pd.DataFrame(cells))
+            places += [(piece.part, piece.first + int(row)) for row in rows]
+            if len(places) > 2 * n_reduced + AT_ONCE:
+                together = pd.concat(frames, ignore_index=True)
+                rows = _telling_rows(together, schema)
+                frames, places = [together.iloc[rows]], [places[row] for row in rows]
+                n_reduced = len(places)
+        return pd.concat(frames, ignore_index=True), places
+
+    def encoded(self, schema: Schema, unseen: str, folder: Path) -> tuple[Filed, NDArray[np.float64] | None]:
+        """The answers, put into files of a folder, and the weights of the rows."""
+        writer = Writer(folder)
+        weights = []
+        columns = schema.columns + ([schema.weight] if schema.weight is not None else [])
+        try:
+            for piece in self.pieces(columns, "encoding"):
+                with _in(piece):
+                    table = Table(piece.table)
+                    writer.add(encoding.encode(table, schema, unseen))
+                    weights.append(encoding.weight_cells(table, schema))
+        finally:
+            writer.close()
+        return writer.filed(), None if schema.weight is None else np.concatenate([w for w in weights if w is not None])
+
+
+@contextmanager
+def parts_of(data: Any, scratch: Path) -> Iterator[Parts]:
+    """The parts of files or, put into a scratch folder, of frames that come one after another."""
+    if not isinstance(data, Iterator):
+        yield Parts.of(data)
+        return
+    import pyarrow.parquet as pq
+
+    parts = []
+    for number, frame in enumerate(data):
+        path = scratch / f"{number:06}.parquet"
+        table = Table(frame)
+        if not table.n_rows:
+            raise ValueError(f"frame {number}: it has no rows; leave it out")
+        pq.write_table(to_arrow(table).replace_schema_metadata(None), path, compression="zstd")
+        parts.append((f"frame {number}", path))
+    if not parts:
+        raise ValueError("the iterator gave no frame; give at least one")
+    yield Parts(parts)
+
+
+@contextmanager
+def answers_of(
+    data: Any, schema: Schema | None, unseen: str
+) -> Iterator[tuple[Schema, Filed, NDArray[np.float64] | None]]:
+    """The schema, the answers and the weights of a table in parts; what is put on disk for them is removed afterwards.
+
+    It goes where `tempfile` puts things: the variable TMPDIR names another place.
+    """
+    with tempfile.TemporaryDirectory(prefix="mvrbm-") as folder, parts_of(data, Path(folder)) as parts:
+        learnt = parts.learnt(schema)
+        filed, weights = parts.encoded(learnt, unseen, Path(folder))
+        with filed:
+            if weights is not None:
+                encoding.some_weight(weights, f"weight {learnt.weight!r}: every weight")
+            yield learnt, filed, weights
+
+
+def files_of(path: str | os.PathLike[str]) -> list[Path]:
+    """List the Parquet files of a folder or a pattern, in the order of their names; or the one that is named."""
+    file = Path(path)
+    if file.is_dir():
+        own = sorted(p for p in file.rglob("*.parquet") if not p.name.startswith((".", "_")))
+        if not own:
+            raise FileNotFoundError(f"{file}: the folder has no file that ends in .parquet")
+        return own
+    if file.exists():
+        if file.suffix.lower() != ".parquet":
+            raise ValueError(f"{file}: only Parquet is read a part at a time; read it with read_table, or convert it")
+        return [file]
+    matching = sorted(Path(found) for found in glob.glob(str(path), recursive=True))
+    if not matching:
+        raise FileNotFoundError(f"{file} does not exist; check the name and the folder")
+    return matching
+
+
+def pieces_of(part: Part, columns: list[str] | None = None) -> Iterator[Piece]:
+    """Go through the rows of one part."""
+    import pyarrow as pa
+
+    first = 0
+    with parquet_file(part.path, part.name) as file:
+        for batch in file.iter_batches(AT_ONCE, columns=columns, use_threads=False):
+            yield Piece(part, first, pa.Table.from_batches([batch]))
+            first += len(batch)
+
+
+def _telling_rows(data: Any, schema: Schema) -> NDArray[np.intp]:
+    table = Table(data)
+    own = [question.telling(encoding.read_columns(table, question)) for question in schema]
+    return np.unique(np.concatenate([[0], *own])).astype(np.intp)
+
+
+def _kind(kind: Any) -> str:
+    """Say what a column holds; whole numbers and others are the same, as a blank makes the one the other."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if isinstance(kind, (pa.ListType, pa.LargeListType, pa.FixedSizeListType)):
+        inner = _kind(kind.value_type)
+        return inner and f"lists of {inner}"
+    if pa.types.is_null(kind):
+        return ""
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "numbers"
+    return "texts" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+
+
+def _check_same(name: str, found: dict[str, str], first: str, kinds: dict[str, str]) -> None:
+    """Refuse a part whose columns are not those of the first; one that is all blank may be of any type."""
+    for column in [*kinds, *found]:
+        if column not in found:
+            raise ValueError(f"{name}: it has no column {column!r}, which {first} has; is it of another table?")
+        if column not in kinds:
+            raise ValueError(f"{name}: it has a column {column!r}, which {first} has not; is it of another table?")
+        if "" != found[column] != kinds[column] != "":
+            types = f"{found[column]}, but {kinds[column]} in {first}"
+            raise ValueError(f"{name}: column {column!r} holds {types}; give both one type")
+
+
+@contextmanager
+def _in(piece: Piece) -> Iterator[None]:
+    """Say of which part an error is, and count its rows from the start of that."""
+    with _placed(lambda row: (piece.part, piece.first + row), piece.part):
+        yield
+
+
+@contextmanager
+def _placed(place: Any, part: Part | None = None) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        said = str(error)
+        rows = re.findall(r"\brow (\d+)", said)
+        if rows:
+            part, row = place(int(rows[0]))
+            said = said.replace(f"row {rows[0]}", f"row {row}", 1)
+        raise ValueError(f"{part.name}: {said}" if part else said) from None
