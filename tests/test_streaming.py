@@ -155,7 +155,7 @@ def test_what_is_learnt_of_a_table_is_learnt_of_its_parts(monkeypatch, tmp_path)
     found = parts.Parts.of(folder)
     assert found.learnt(schema) == whole
     assert found.learnt(whole) == whole.learn(frame)
-    monkeypatch.setattr(parts.Parts, "_head", lambda self: frame)
+    monkeypatch.setattr(parts.Parts, "head", lambda self: frame)
     assert found.learnt(None) == Schema.infer(frame).learn(frame)
 
 
@@ -175,10 +175,12 @@ def rewrite(file, change):
 
 
 def spoil(file):
-    """Break what stands between the footer and the first bytes: only reading the rows shows it."""
+    """Break what stands before the footer: only reading the rows shows it."""
     content = bytearray(file.read_bytes())
-    content[100:-20000] = os.urandom(len(content) - 20100)
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[4:end] = os.urandom(end - 4)
     file.write_bytes(content)
+    pq.read_metadata(file)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -266,3 +268,118 @@ def test_frames_of_an_iterator_are_let_go(scratch):
 
     model(objective="cd").fit(frames())
     assert len(seen) == 9
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return model(objective="cd", max_epochs=2).fit(FRAME)
+
+
+def read(folder):
+    return pd.concat([pd.read_parquet(file) for file in sorted(folder.glob("*.parquet"))], ignore_index=True)
+
+
+def test_what_is_written_part_by_part_is_what_memory_gives(monkeypatch, tmp_path, fitted):
+    monkeypatch.setattr(parts, "AT_ONCE", 50)
+    frame = FRAME.assign(who=[f"p{n}" for n in range(len(FRAME))])
+    folder = in_files(tmp_path / "parts", frame)
+    names = [f"{n}.parquet" for n in range(4)]
+    files = fitted.complete(folder, output=tmp_path / "filled")
+    assert [file.name for file in files] == names
+    assert [pq.read_metadata(file).num_rows for file in files] == [130, 1, 569, 200]
+    again = fitted.complete(read(folder))
+    pd.testing.assert_frame_equal(read(tmp_path / "filled"), again, check_dtype=False, check_categorical=False)
+    assert all(pq.read_schema(file) == pq.read_schema(files[0]) for file in files)
+    fitted.transform(folder, output=tmp_path / "vectors")
+    vectors = read(tmp_path / "vectors")
+    np.testing.assert_array_equal(vectors.to_numpy(), fitted.transform(frame))
+    assert list(vectors.columns) == list(fitted.get_feature_names_out())
+    for question in (SCHEMA.names[0], None):
+        fitted.predict(folder, question, output=tmp_path / f"said {question}")
+        found = read(tmp_path / f"said {question}")
+        expected = fitted.predict(read(folder), question)
+        expected = expected if question is None else pd.DataFrame({question: expected})
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_categorical=False)
+    fitted.predict_proba(folder / "2.parquet", SCHEMA.names[1], output=tmp_path / "chances.parquet")
+    expected = fitted.predict_proba(frame.iloc[131:700].reset_index(drop=True), SCHEMA.names[1])
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "chances.parquet"), expected)
+    filled = list(fitted.complete(frame.iloc[start : start + 450] for start in (0, 450)))
+    pd.testing.assert_frame_equal(pd.concat(filled), fitted.complete(frame))
+    assert len(list(fitted.transform(iter([FRAME])))) == 1
+
+
+def test_columns_keep_their_types_unless_an_answer_may_be_a_fraction(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "AT_ONCE", 20)
+    random = np.random.default_rng(0)
+    a = random.integers(0, 9, 200)
+    frame = pd.DataFrame({"a": a, "b": a + random.integers(0, 2, 200), "c": random.choice(["x", "y", None], 200)})
+    frame = frame.astype({"a": "Int64", "b": "Int16", "c": "category"})
+    frame.loc[150:170, ["a", "b"]] = pd.NA
+    schema = Schema([Continuous("a"), Continuous("b", integer=True), Categorical("c")])
+    own = MVRBM(2, schema=schema, objective="cd", max_epochs=1, random_state=0).fit(frame)
+    files = own.complete(in_files(tmp_path / "parts", frame, (0, 100)), output=tmp_path / "filled")
+    kinds = [str(kind) for kind in pq.read_schema(files[0]).types]
+    assert kinds[:2] == ["double", "int16"]
+    assert kinds[2].startswith("dictionary")
+    pd.testing.assert_frame_equal(read(tmp_path / "filled"), own.complete(frame), check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (None, "output is not set"),
+        ("parts", "is also what is read"),
+        ("other", "has other files, such as x.parquet"),
+        ("file", "is a file; there are 4 parts"),
+    ],
+)
+def test_where_nothing_can_be_written(monkeypatch, tmp_path, fitted, output, said):
+    monkeypatch.chdir(tmp_path)
+    folder = in_files(Path("parts"))
+    Path("other").mkdir()
+    Path("other/x.parquet").write_bytes(b"mine")
+    Path("file").write_bytes(b"mine")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=said):
+        fitted.complete(folder, output=output)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    with pytest.raises(ValueError, match="flags and draws are for a table in memory"):
+        fitted.complete(folder, output="out", draws=2)
+    with pytest.raises(ValueError, match="leave output out"):
+        fitted.transform(iter([FRAME]), output="out")
+
+
+def test_a_part_that_cannot_be_read_leaves_no_half_of_its_own(tmp_path, fitted):
+    folder = in_files(tmp_path / "parts")
+    spoil(folder / "2.parquet")
+    with pytest.raises(ValueError, match=r"2\.parquet: cannot be read as Parquet"):
+        fitted.complete(folder, output=tmp_path / "filled")
+    assert sorted(path.name for path in (tmp_path / "filled").iterdir()) == ["0.parquet", "1.parquet"]
+
+
+def test_the_commands_take_a_folder_and_a_large_file(monkeypatch, tmp_path, capsys):
+    from mvrbm.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    in_files(Path("survey"))
+    SCHEMA.to_yaml("survey.schema.yaml")
+    small = "--n-hidden 3 --objective cd --max-epochs 1 --quiet".split()
+    assert main(["fit", "survey", "-o", "m.mvrbm", *small]) == 0
+    assert main(["fit", "survey", "-o", "n.mvrbm", "--schema", "survey.schema.yaml", *small]) == 0
+    assert Path("m.mvrbm").read_bytes() == Path("n.mvrbm").read_bytes()
+    own = mvrbm.load("m.mvrbm")
+    assert main("complete m.mvrbm survey -o filled".split()) == 0
+    assert "filled: 900 rows in 4 files" in capsys.readouterr().err
+    whole = own.complete(read(Path("survey")))
+    pd.testing.assert_frame_equal(read(Path("filled")), whole, check_dtype=False, check_categorical=False)
+    assert main("transform m.mvrbm survey -o vectors --keep w --quiet".split()) == 0
+    assert list(read(Path("vectors")).columns) == ["w", "mvrbm0", "mvrbm1", "mvrbm2"]
+    monkeypatch.setattr(parts, "LARGE", 100)
+    assert main("predict m.mvrbm survey/2.parquet --target ordinal_1 -o p.parquet --quiet".split()) == 0
+    assert len(pd.read_parquet("p.parquet")) == 569
+    assert main("predict m.mvrbm survey/2.parquet --target ordinal_1 -o p.csv".split()) == 1
+    assert "is written as .parquet" in capsys.readouterr().err
+    assert main("complete m.mvrbm survey -o filled --draws 2".split()) == 1
+    assert "--flags and --draws are not for" in capsys.readouterr().err
+    assert main(["schema", "survey"]) == 0
+    assert "ordinal_1" in capsys.readouterr().out

@@ -144,7 +144,7 @@ def asked(answers: Answers, schema: Schema) -> dict[str, NDArray[np.bool_]]:
 def weights(data: Any, schema: Schema) -> NDArray[np.float64] | None:
     """Read the weight of each row, or None if the schema names no weight column."""
     numbers = weight_cells(data, schema)
-    return None if numbers is None else some_weight(numbers, f"weight {schema.weight!r}: every weight")
+    return None if numbers is None else some_weight(numbers, f"weight {schema.weight!r}: every weight is 0")
 
 
 def weight_cells(data: Any, schema: Schema) -> NDArray[np.float64] | None:
@@ -165,7 +165,7 @@ def weight_cells(data: Any, schema: Schema) -> NDArray[np.float64] | None:
 def some_weight(weights: NDArray[np.float64], every: str) -> NDArray[np.float64]:
     """Refuse weights of which none counts."""
     if not weights.any():
-        raise ValueError(f"{every} is 0, so no row counts; give some row a weight above 0")
+        raise ValueError(f"{every}, so no row counts; give some row a weight above 0")
     return weights
 
 

@@ -6,25 +6,33 @@ import glob
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm import encoding
 from mvrbm.compact import Filed, Writer
-from mvrbm.files.arrow import parquet_file, to_arrow
+from mvrbm.files import ending_of
+from mvrbm.files.arrow import parquet_file, to_arrow, to_pandas
 from mvrbm.progress import Step, tell
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
+from mvrbm.whole import target_of, written_whole
 
 AT_ONCE = 1 << 15
 """Rows that are read at a time."""
 GUESSED_FROM = 1 << 16
 """Rows at the start by which the questions are guessed."""
+
+LARGE = 256 << 20
+"""Bytes of a Parquet file from which a command reads it a part at a time; in memory it may take ten times as many."""
+
+Job = Callable[[Any], Any]
+"""Makes a table of pandas of some rows of one."""
 
 
 class Part(NamedTuple):
@@ -50,11 +58,23 @@ def in_parts(data: object) -> bool:
     return isinstance(data, (str, os.PathLike, Iterator))
 
 
+def too_large(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a table is to be read a part at a time: a folder, a pattern or a large Parquet file."""
+    file = Path(path)
+    if file.suffix.lower() == ".parquet" and file.is_file():
+        return file.stat().st_size > LARGE
+    return file.is_dir() or (not file.exists() and glob.has_magic(str(path)))
+
+
 class Parts:
     """The parts of a table, once it is sure that each can be read and that they are of one table."""
 
-    def __init__(self, parts: Iterable[tuple[str, Path]]) -> None:
+    def __init__(self, parts: Iterable[tuple[str, Path]], alone: bool = False) -> None:
         self.parts: list[Part] = []
+        self.alone = alone
+        """Whether the table is the one file that was named."""
+        self.schema: Any = None
+        """The columns and their types, as PyArrow says them."""
         kinds: dict[str, str] = {}
         for name, path in parts:
             with parquet_file(path, name) as file:
@@ -65,6 +85,7 @@ class Parts:
             if self.parts:
                 _check_same(name, found, self.parts[0].name, kinds)
             kinds = {column: kinds.get(column) or kind for column, kind in found.items()}
+            self.schema = _unified(self.schema, schema) if self.parts else schema
             self.parts.append(Part(name, path, n_rows))
         self.columns = list(kinds)
         self.n_rows = sum(part.n_rows for part in self.parts)
@@ -72,7 +93,7 @@ class Parts:
     @classmethod
     def of(cls, path: str | os.PathLike[str]) -> Parts:
         """The parts of a Parquet file, a folder of them or a pattern such as "survey/*.parquet"."""
-        return cls((str(file), file) for file in files_of(path))
+        return cls(((str(file), file) for file in files_of(path)), Path(path).is_file())
 
     def pieces(self, columns: Iterable[str] | None = None, what: str = "reading") -> Iterator[Piece]:
         """Go through the rows in order; a column that there is not is left to whoever reads the table."""
@@ -86,14 +107,13 @@ class Parts:
 
     def learnt(self, schema: Schema | None) -> Schema:
         """The schema with the values that were left out; without one, a guess from the first rows."""
-        if schema is None:
-            head = self._head()
-            schema = Schema.infer(head)
+        schema = Schema.infer(self.head()) if schema is None else schema
         telling, places = self._telling(schema)
         with _placed(lambda row: places[row]):
             return schema.learn(telling)
 
-    def _head(self) -> Any:
+    def head(self) -> Any:
+        """The first rows, as a table of PyArrow."""
         import pyarrow as pa
 
         few, n = [], 0
@@ -141,6 +161,103 @@ class Parts:
             writer.close()
         return writer.filed(), None if schema.weight is None else np.concatenate([w for w in weights if w is not None])
 
+    def files_in(self, output: str | os.PathLike[str]) -> list[Path]:
+        """Name the file of each part below a folder, which is made; of a part that is the whole table, `output`.
+
+        Refused is what would be written over or left among what is not of this table.
+        """
+        target, read = Path(output), {part.path.resolve() for part in self.parts}
+        if self.alone and not target.is_dir():
+            files = [target_of(target)]
+            if ending_of(target) != ".parquet":
+                raise ValueError(f"{target}: what is read a part at a time is written as .parquet; give it that ending")
+        else:
+            root = Path(os.path.commonpath([part.path.resolve().parent for part in self.parts]))
+            files = [target / part.path.resolve().relative_to(root) for part in self.parts]
+            strange = {p.resolve() for p in target.rglob("*.parquet")} - {p.resolve() for p in files} - read
+            if target.exists() and not target.is_dir():
+                raise ValueError(f"{target} is a file; there are {len(files)} parts to write: give a folder")
+            if strange:
+                raise ValueError(f"{target} has other files, such as {min(strange).name}; give a folder of its own")
+        if not read.isdisjoint(p.resolve() for p in files):
+            raise ValueError(f"{target} is also what is read; give the output another name")
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        return files
+
+    def written(self, output: str | os.PathLike[str], job: Job, schema: Schema | None = None) -> list[Path]:
+        """Write what `job` makes of the rows, a table of pandas, as one file for each part, whole or not at all.
+
+        `schema` is that of the columns, if the job fills a copy of the table: then they keep their types.
+        """
+        files = self.files_in(output)
+        kinds: Any = None
+        done = 0
+        for part, file in zip(self.parts, files, strict=True):
+            with written_whole(file) as whole, _Sink(whole) as sink:
+                for piece in pieces_of(part):
+                    with _in(piece):
+                        found = to_arrow(Table(job(to_pandas(piece.table)))).replace_schema_metadata(None)
+                    kinds = kinds or _out_kinds(found.schema, self.schema, schema)
+                    sink.add(found, kinds, part)
+                    done += len(found)
+                    tell(Step("people", done, self.n_rows))
+        return files
+
+
+class _Sink:
+    """A Parquet file that is written a table at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._writer:
+            self._writer.close()
+
+    def add(self, table: Any, kinds: Any, part: Part) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            table = table.cast(kinds)
+        except (pa.ArrowException, ValueError) as error:
+            why = str(error).split("\n")[0]
+            raise ValueError(f"{part.name}: its columns come out in other types than before ({why})") from None
+        self._writer = self._writer or pq.ParquetWriter(self._path, kinds)
+        self._writer.write_table(table)
+
+
+def _out_kinds(found: Any, before: Any, schema: Schema | None) -> Any:
+    """The types in which the columns of all parts are written: those that they have, if they can hold every answer."""
+    import pyarrow as pa
+
+    if schema is None:
+        return found
+    fractions = {column for question in schema if question.fractions for column in question.columns}
+    for place, field in enumerate(found):
+        kind = before.field(field.name).type if field.name in before.names else pa.null()
+        if field.name in fractions and pa.types.is_integer(kind):
+            kind = pa.float64()
+        if not pa.types.is_null(kind):
+            found = found.set(place, field.with_type(kind).with_nullable(True))
+    return found
+
+
+def streamed(data: Any, output: Any, job: Job, schema: Schema | None = None) -> Any:
+    """What `job` makes of a table in parts: files, or of an iterator of frames another."""
+    if isinstance(data, Iterator):
+        if output is not None:
+            raise ValueError("of an iterator of frames comes another, not files; leave output out")
+        return map(job, data)
+    if output is None:
+        raise ValueError(f"output is not set; say where to write what comes of {data}")
+    return Parts.of(data).written(output, job, schema)
+
 
 @contextmanager
 def parts_of(data: Any, scratch: Path) -> Iterator[Parts]:
@@ -176,7 +293,7 @@ def answers_of(
         filed, weights = parts.encoded(learnt, unseen, Path(folder))
         with filed:
             if weights is not None:
-                encoding.some_weight(weights, f"weight {learnt.weight!r}: every weight")
+                encoding.some_weight(weights, f"weight {learnt.weight!r}: every weight is 0")
             yield learnt, filed, weights
 
 
@@ -205,7 +322,8 @@ def pieces_of(part: Part, columns: list[str] | None = None) -> Iterator[Piece]:
     first = 0
     with parquet_file(part.path, part.name) as file:
         for batch in file.iter_batches(AT_ONCE, columns=columns, use_threads=False):
-            yield Piece(part, first, pa.Table.from_batches([batch]))
+            # what pandas noted of the index is of the whole file
+            yield Piece(part, first, pa.Table.from_batches([batch]).replace_schema_metadata(None))
             first += len(batch)
 
 
@@ -229,6 +347,16 @@ def _kind(kind: Any) -> str:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "numbers"
     return "texts" if pa.types.is_string(kind) or pa.types.is_large_string(kind) else str(kind)
+
+
+def _unified(schema: Any, other: Any) -> Any:
+    """Types that hold the columns of both; those of the first where Arrow knows none."""
+    import pyarrow as pa
+
+    try:
+        return pa.unify_schemas([schema, other], promote_options="permissive")
+    except pa.ArrowException:
+        return schema
 
 
 def _check_same(name: str, found: dict[str, str], first: str, kinds: dict[str, str]) -> None:

@@ -19,6 +19,7 @@ from mvrbm.estimators import MVRBM
 from mvrbm.progress import heard_by
 
 TABLES = ".csv, .tsv (also .gz), .parquet, .feather, .sav, .zsav or .dta"
+FOLDERS = "; or a folder of .parquet files, which like a large one is read a part at a time"
 EXAMPLES = {
     "schema": "mvrbm schema survey.csv --missing -1 --overrule q7=categorical -o survey.schema.yaml",
     "fit": "mvrbm fit survey.sav -o survey.mvrbm --n-hidden 50 --random-state 0 --checkpoint run",
@@ -51,8 +52,9 @@ def parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         command.set_defaults(job=job)
+        own = FOLDERS if name in ("schema", "fit", "complete", "transform", "predict") else ""
         for place in places:
-            told = "the file that `mvrbm fit` wrote" if place == "model" else f"the table: {TABLES}"
+            told = "the file that `mvrbm fit` wrote" if place == "model" else f"the table: {TABLES}{own}"
             command.add_argument(place, metavar=place.upper(), help=told)
         command.add_argument("--quiet", action="store_true", help="say nothing but what was asked for")
         command.add_argument("--debug", action="store_true", help="show where an error came from")
@@ -62,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("-o", "--output", metavar="OUT", help=what, **{"required": True, **told})
 
     table = f"the table to write: {TABLES}"
+    parts = "; of a folder, the folder to write"
     read_by = "the schema to read the table by (YAML); else the one beside it, or a guess"
     kept = "columns of the table to put beside it"
     own_schema: dict[str, Any] = {"metavar": "FILE", "help": read_by}
@@ -82,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     add_settings(c, MVRBM)
 
     c = add("complete", commands.complete, "fill the blanks of a table", "model", "data")
-    output(c, table)
+    output(c, table + parts)
     c.add_argument("--questions", metavar="Q", nargs="+", help="fill only these")
     c.add_argument("--flags", metavar="FILE", help="also write which cells were filled, and how sure each is")
     draws = "write M tables OUT-1, OUT-2, ... of joint random draws instead, for multiple imputation"
@@ -90,14 +93,14 @@ def parser() -> argparse.ArgumentParser:
     c.add_argument("--random-state", **seed)
 
     c = add("transform", commands.transform, "turn each person into a vector of numbers", "model", "data")
-    output(c, table)
+    output(c, table + parts)
     c.add_argument("--keep", **keep)
 
     c = add("reconstruct", commands.reconstruct, "say every answer as the person's vector says it", "model", "data")
     output(c, table)
 
     c = add("predict", commands.predict, "predict a question from whatever else each person answers", "model", "data")
-    output(c, table)
+    output(c, table + parts)
     c.add_argument("--target", metavar="Q", help="the question; without it, every one")
     c.add_argument("--proba", action="store_true", help="the probability of each answer instead of the best one")
     c.add_argument("--keep", **keep)

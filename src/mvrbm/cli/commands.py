@@ -6,6 +6,7 @@ import argparse
 import inspect
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mvrbm.estimators import MVRBM
 from mvrbm.evaluation import evaluate as evaluation
 from mvrbm.evaluation import table_of_errors
 from mvrbm.files import ending_of, keeps_labels, read_table, schema_beside, write_table
+from mvrbm.parts import Parts, too_large
 from mvrbm.progress import Step, tell
 from mvrbm.schema import Schema
 from mvrbm.whole import target_of
@@ -34,13 +36,17 @@ def say(args: Args, *lines: str) -> None:
 def schema(args: Args) -> None:
     """Show how a table is read."""
     overrule = dict(_pair(each, "--overrule") for each in args.overrule)
-    _, found = read_table(args.data, overrule=overrule or None, missing=[_value(code) for code in args.missing])
+    guide: dict[str, Any] = {"overrule": overrule or None, "missing": [_value(code) for code in args.missing]}
+    if too_large(args.data):
+        found = Schema.infer(Parts.of(args.data).head(), **guide)
+    else:
+        _, found = read_table(args.data, **guide)
     if args.output is None:
         print(found)
         return
     _apart([args.output], args.data)
     found.to_yaml(args.output)
-    by_itself = schema_beside(Path(args.data))
+    by_itself = _schema_beside(args.data)
     found_by = "fit finds it" if by_itself.exists() else f"give it to fit as --schema, or name it {by_itself.name}"
     say(args, f"{args.output}: {len(found)} questions, to read and edit; {found_by}")
 
@@ -49,8 +55,13 @@ def fit(args: Args) -> None:
     """Learn a model."""
     target_of(args.output)
     _apart([args.output], args.data, *([args.schema] if args.schema else []))
-    frame, found = read_table(args.data, args.schema)
-    say(args, f"{args.data}: {len(frame):,} people, {len(found)} questions")
+    found: Schema | None
+    if too_large(args.data):
+        frame, found, people = args.data, _schema_for(args), Parts.of(args.data).n_rows
+    else:
+        frame, found = read_table(args.data, args.schema)
+        people = len(frame)
+    say(args, f"{args.data}: {people:,} people" + (f", {len(found)} questions" if found else ""))
     begun = time.perf_counter()
     model = MVRBM(schema=found, **settings_of(args, MVRBM)).fit(frame, checkpoint=args.checkpoint)
     history = model.history_
@@ -63,6 +74,12 @@ def fit(args: Args) -> None:
 
 def complete(args: Args) -> None:
     """Fill the blanks of a table."""
+    if too_large(args.data):
+        if args.flags or args.draws:
+            raise ValueError(f"{args.data} is read a part at a time, which --flags and --draws are not for")
+        model = _model(args, "complete")
+        _stream(args, lambda frame: model.complete(frame, args.questions), model.schema_)
+        return
     targets = [args.output] if args.draws is None else [_numbered(args.output, n + 1) for n in range(args.draws)]
     written = [*targets, *([args.flags] if args.flags else [])]
     for target in written:
@@ -82,11 +99,13 @@ def transform(args: Args) -> None:
     """Turn people into vectors."""
     import pandas as pd
 
-    _table_target(args.output)
-    _apart([args.output], args.model)
-    model, frame = _model_and_table(args, "transform")
-    vectors = pd.DataFrame(model.transform(frame), columns=list(model.get_feature_names_out()))
-    _write(args, _beside(args, frame, vectors), args.output)
+    model = _model(args, "transform")
+
+    def vectors(frame: pd.DataFrame) -> pd.DataFrame:
+        own = pd.DataFrame(model.transform(frame), columns=list(model.get_feature_names_out()))
+        return _beside(args, frame, own)
+
+    _each(args, model, vectors)
 
 
 def reconstruct(args: Args) -> None:
@@ -101,19 +120,20 @@ def predict(args: Args) -> None:
     """Predict a question, or all of them."""
     import pandas as pd
 
-    _table_target(args.output)
-    _apart([args.output], args.model)
-    model, frame = _model_and_table(args, "predict")
+    model = _model(args, "predict")
     if args.target is not None and args.target not in getattr(model, "targets_", [args.target]):
         raise ValueError(f"{args.model} was trained to predict {' and '.join(model.targets_)}, not {args.target!r}")
     method = model.predict_proba if args.proba else model.predict
     asks = "question" in inspect.signature(method).parameters  # a model trained for one target need not be told
-    found = method(frame, args.target) if asks else method(frame)
-    if not hasattr(found, "columns"):
-        own = model.schema_[args.target if asks else model.targets_[0]].columns
-        found = pd.DataFrame(found, columns=model.classes_ if found.ndim == 2 else own)
-    own = found.reset_index(drop=True)
-    _write(args, _beside(args, frame, own.rename(columns=str)), args.output)
+
+    def predicted(frame: pd.DataFrame) -> pd.DataFrame:
+        found = method(frame, args.target) if asks else method(frame)
+        if not hasattr(found, "columns"):
+            own = model.schema_[args.target if asks else model.targets_[0]].columns
+            found = pd.DataFrame(found, columns=model.classes_ if found.ndim == 2 else own)
+        return _beside(args, frame, found.reset_index(drop=True).rename(columns=str))
+
+    _each(args, model, predicted)
 
 
 def sample(args: Args) -> None:
@@ -181,6 +201,36 @@ def _model_and_table(args: Args, job: str) -> tuple[Any, pd.DataFrame]:
     model = _model(args, job)
     frame, _ = read_table(args.data, model.schema_)
     return model, frame
+
+
+def _each(args: Args, model: Any, job: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    """Write what a job makes of a table, at once or a part at a time."""
+    if too_large(args.data):
+        _stream(args, job)
+        return
+    _table_target(args.output)
+    _apart([args.output], args.model)
+    frame, _ = read_table(args.data, model.schema_)
+    _write(args, job(frame), args.output)
+
+
+def _stream(args: Args, job: Callable[[pd.DataFrame], pd.DataFrame], schema: Schema | None = None) -> None:
+    _apart([args.output], args.model)
+    parts = Parts.of(args.data)
+    files = parts.written(args.output, job, schema)
+    say(args, f"{args.output}: {parts.n_rows:,} rows in {len(files)} file{'s' if len(files) > 1 else ''}")
+
+
+def _schema_for(args: Args) -> Schema | None:
+    """The schema of a table that is read a part at a time: the one named, or the one beside it."""
+    path = Path(args.schema) if args.schema else _schema_beside(args.data)
+    return Schema.from_yaml(path) if args.schema or path.is_file() else None
+
+
+def _schema_beside(data: str) -> Path:
+    """The YAML file beside a table; a folder's has the name of the folder."""
+    path = Path(data)
+    return path.with_name(path.name + ".schema.yaml") if path.is_dir() else schema_beside(path)
 
 
 def _apart(outputs: list[str], *inputs: str) -> None:

@@ -336,7 +336,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         weights = np.asarray(sample_weight, np.float64)
         if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
             raise ValueError(f"sample_weight must be {n_rows} finite numbers, 0 or more")
-        return encoding.some_weight(weights, "every sample_weight")
+        return encoding.some_weight(weights, "every sample_weight is zero")
 
     @staticmethod
     def _check_number(name: str, value: Any, least: int, whole: bool = False) -> None:

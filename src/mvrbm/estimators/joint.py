@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mvrbm import blanks, encoding, inference, likelihood
 from mvrbm.cells import some
 from mvrbm.estimators.base import Machine
+from mvrbm.parts import in_parts, streamed
 from mvrbm.tables import Table
 from mvrbm.training import Memory, train
 
@@ -150,10 +151,29 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         self.schema_, self.rbm_, self.history_ = schema, rbm, history if first else self.history_
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
-        """The vector of each row: P(h = 1 | answers) of each hidden unit."""
+    def transform(self, X: Any, output: str | os.PathLike[str] | None = None) -> Any:
+        """The vector of each row: P(h = 1 | answers) of each hidden unit.
+
+        Of a Parquet file, a folder of them or a pattern, the vectors are written to `output`, a file for each; it tells
+        which. Of an iterator of frames comes an iterator of vectors.
+        """
+        if in_parts(X):
+            return streamed(X, output, self.transform if output is None else self._vectors)
         _, answers = self._read(X)
         return inference.posteriors(self.rbm_, answers, self.n_threads).astype(np.float32, copy=False)
+
+    def _vectors(self, X: Any) -> Any:
+        import pandas as pd
+
+        return pd.DataFrame(self.transform(X), columns=list(self.get_feature_names_out()))
+
+    def _as_table(self, found: Any, question: str | None) -> Any:
+        """What `predict` found, as a table also if it is one column."""
+        import pandas as pd
+
+        if question is None or hasattr(found, "columns"):
+            return found
+        return pd.DataFrame(found, columns=self.schema_[question].columns)
 
     def reconstruct(self, X: Any) -> Any:
         """Every answer as the vector of its row says it (the paper's first experiment), in a copy of the table."""
@@ -169,6 +189,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         flags: bool = False,
         draws: int | None = None,
         random_state: Any = None,
+        output: str | os.PathLike[str] | None = None,
     ) -> Any:
         """Fill the blanks of a table, in a copy of it: each with the best answer given all that the row answers.
 
@@ -182,7 +203,16 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
         multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
         the model's).
+
+        A Parquet file, a folder of them or a pattern is filled a part at a time into `output`, a file for each, all
+        columns in the types that they have (whole numbers become others where an answer may be a fraction); it tells
+        which files. Of an iterator of frames comes an iterator of filled ones.
         """
+        if in_parts(X):
+            if where is not None or flags or draws is not None:
+                raise ValueError("where, flags and draws are for a table in memory; leave them out, or read a part")
+            check_is_fitted(self, "rbm_")
+            return streamed(X, output, lambda frame: self.complete(frame, questions), self.schema_)
         table, answers = self._read(X)
         names = self.schema_.names
         chosen = np.isin(names, names if questions is None else self._named(questions, self.schema_))
@@ -222,17 +252,32 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         every = np.ones(len(self.schema_), dtype=bool)
         return blanks.fill(table, self.schema_, answers, drawn, every)[0].infer_objects()
 
-    def predict(self, X: Any, question: str | None = None, how: str | None = None) -> Any:
+    def predict(
+        self,
+        X: Any,
+        question: str | None = None,
+        how: str | None = None,
+        output: str | os.PathLike[str] | None = None,
+    ) -> Any:
         """The best answer to a question (None: to every one) given whatever else each row answers.
 
         One column comes as an array, several (and every question) as a table; the row's own answer to a question
-        plays no part in its prediction. `how` is explained at `predict_proba`.
+        plays no part in its prediction. `how` is explained at `predict_proba`. A table in parts is dealt with as by
+        `complete`.
         """
+        if in_parts(X):
+            return streamed(X, output, lambda frame: self._as_table(self.predict(frame, question, how), question))
         table, answers = self._read(X)
         names = self.schema_.names if question is None else self._named([question], self.schema_)
         return self._predicted(table, answers, names, whole=question is None, how=how)
 
-    def predict_proba(self, X: Any, question: str | None = None, how: str | None = None) -> Any:
+    def predict_proba(
+        self,
+        X: Any,
+        question: str | None = None,
+        how: str | None = None,
+        output: str | os.PathLike[str] | None = None,
+    ) -> Any:
         """The probability of each answer to a question given whatever else each row answers, as a table.
 
         A column for each value; for each option of a choose-any question; for each two items of a ranking, that the one
@@ -241,8 +286,11 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
         `how` the hidden units are dealt with: "exact" sums over them (paper section 3.2); "mean-field" takes them at
         their posterior given the other answers; "iterated" lets them and the answer settle on each other (paper,
-        appendix). Left out, it is what fits the objective: "mean-field" for "masked", "exact" for the others.
+        appendix). Left out, it is what fits the objective: "mean-field" for "masked", "exact" for the others. A table
+        in parts is dealt with as by `complete`.
         """
+        if in_parts(X):
+            return streamed(X, output, lambda frame: self.predict_proba(frame, question, how))
         table, answers = self._read(X)
         names = self.schema_.names if question is None else self._named([question], self.schema_)
         return self._probabilities(table, answers, names, named=question is None, how=how)

@@ -78,6 +78,11 @@ class Continuous(Question):
         return 1
 
     @property
+    def fractions(self) -> bool:
+        """Whether answers may be other than whole."""
+        return not self.integer
+
+    @property
     def least_number(self) -> float:
         """The lower bound, or minus infinity."""
         return -np.inf if self.low is None else float(self.low)

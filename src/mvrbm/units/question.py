@@ -124,6 +124,11 @@ class Question(ABC):
         return 0
 
     @property
+    def fractions(self) -> bool:
+        """Whether an answer may be a number that is not whole, though no column of the table has one."""
+        return False
+
+    @property
     def described(self) -> str:
         """The values in a few words, for a table of questions."""
         if self.values is None:
