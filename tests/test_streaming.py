@@ -363,23 +363,23 @@ def test_the_commands_take_a_folder_and_a_large_file(monkeypatch, tmp_path, caps
     monkeypatch.chdir(tmp_path)
     in_files(Path("survey"))
     SCHEMA.to_yaml("survey.schema.yaml")
-    small = "--n-hidden 3 --objective cd --max-epochs 1 --quiet".split()
+    small = ["--n-hidden", "3", "--objective", "cd", "--max-epochs", "1", "--quiet"]
     assert main(["fit", "survey", "-o", "m.mvrbm", *small]) == 0
     assert main(["fit", "survey", "-o", "n.mvrbm", "--schema", "survey.schema.yaml", *small]) == 0
     assert Path("m.mvrbm").read_bytes() == Path("n.mvrbm").read_bytes()
     own = mvrbm.load("m.mvrbm")
-    assert main("complete m.mvrbm survey -o filled".split()) == 0
+    assert main(["complete", "m.mvrbm", "survey", "-o", "filled"]) == 0
     assert "filled: 900 rows in 4 files" in capsys.readouterr().err
     whole = own.complete(read(Path("survey")))
     pd.testing.assert_frame_equal(read(Path("filled")), whole, check_dtype=False, check_categorical=False)
-    assert main("transform m.mvrbm survey -o vectors --keep w --quiet".split()) == 0
+    assert main(["transform", "m.mvrbm", "survey", "-o", "vectors", "--keep", "w", "--quiet"]) == 0
     assert list(read(Path("vectors")).columns) == ["w", "mvrbm0", "mvrbm1", "mvrbm2"]
     monkeypatch.setattr(parts, "LARGE", 100)
-    assert main("predict m.mvrbm survey/2.parquet --target ordinal_1 -o p.parquet --quiet".split()) == 0
+    assert main(["predict", "m.mvrbm", "survey/2.parquet", "--target", "ordinal_1", "-o", "p.parquet", "--quiet"]) == 0
     assert len(pd.read_parquet("p.parquet")) == 569
-    assert main("predict m.mvrbm survey/2.parquet --target ordinal_1 -o p.csv".split()) == 1
+    assert main(["predict", "m.mvrbm", "survey/2.parquet", "--target", "ordinal_1", "-o", "p.csv"]) == 1
     assert "is written as .parquet" in capsys.readouterr().err
-    assert main("complete m.mvrbm survey -o filled --draws 2".split()) == 1
+    assert main(["complete", "m.mvrbm", "survey", "-o", "filled", "--draws", "2"]) == 1
     assert "--flags and --draws are not for" in capsys.readouterr().err
     assert main(["schema", "survey"]) == 0
     assert "ordinal_1" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from mvrbm.summary import weight_of
 from mvrbm.training.engine import CHUNK, Workers, chunks_of
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.training.workspace import Workspace
+from mvrbm.turns import Turns, draw_blanks, draw_people
 from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, Visible
 
@@ -95,7 +96,12 @@ def draw(
     The answers are held fixed, and rankings are orders that a person can give. A chain for each person starts from
     the machine without hidden units, runs `burn_in` sweeps, and gives a draw every `apart` sweeps. The machine is told
     what is answered or, if people are `made_up`, that they answer what someone of the training table did.
+
+    From a machine that learnt to tell hidden answers (`mean_field`) the questions are drawn one after another, in
+    another order for each draw, by each of its machines in turn (`turns.py`).
     """
+    if rbm.mean_field:
+        return [_in_turn(rbm, answers, number, seed, n_threads, made_up) for number in range(n_draws)]
     out = [Answers(answers.codes.copy(), answers.numbers.copy()) for _ in range(n_draws)]
     biases = rbm.parameters.U[:, None]
 
@@ -120,14 +126,54 @@ def draw(
     return out
 
 
+def _in_turn(rbm: RBM, answers: Answers, number: int, seed: int, n_threads: int | None, made_up: bool) -> Answers:
+    """One draw of all blanks, a question after another."""
+    visible = rbm.visible
+    out = Answers(answers.codes.copy(), answers.numbers.copy())
+    machine = (rbm, *rbm.others)[number % (1 + len(rbm.others))]
+    order = np.random.Generator(np.random.Philox(key=[seed, number])).permutation(visible.n_questions)
+    alone = [visible.alone(at) for at in range(visible.n_questions)]
+
+    def of(rows: Index) -> None:
+        turns = Turns(machine, alone, visible.load(answers, rows, rbm.dtype), rows, seed, turn=number << 20)
+        if made_up:
+            answer = np.ones((visible.n_questions, len(rows)), bool)
+            if rbm.patterns is not None:
+                pick = Stream(seed, turns.turn, rows).uniform(1)[0].astype(np.float64) * len(rbm.patterns)
+                answer = rbm.patterns[pick.astype(np.int64)].T
+            visible.store(draw_people(turns, order, answer, _SWEEPS), out, rows)
+        else:
+            visible.store(draw_blanks(turns, order), out, rows)
+
+    _for_each_chunk(of, answers, n_threads)
+    return out
+
+
+_SWEEPS = 20
+"""How often each answer of a made-up person is drawn anew, given their others."""
+
+
 def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
-    """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept."""
+    """Learn decisions (the thresholds of choose-any questions) from answers that were hidden, given those kept.
+
+    A machine that predicts as it learnt to, by its mean field, also learns how sure it may be: types whose questions
+    have many values learn by heart first, and one early stop is for all.
+    """
     visible, every = rbm.visible, np.arange(len(hidden.rows))
     kept, truth = (visible.load(answers, every, rbm.dtype) for answers in (hidden.given, hidden.hidden))
     wanted = truth.codes >= 0, np.zeros(truth.numbers.shape, bool)  # no number has a decision to learn
-    outlook = rbm.outlook(*rbm.given(kept), wanted)
-    for part, own in zip(visible.parts, outlook, strict=True):
-        part.block.tune(own, truth.codes[part.codes], weight_of(weights, hidden.rows))
+    weight = weight_of(weights, hidden.rows)
+    given = rbm.given(kept)
+    if rbm.mean_field:
+        few = slice(None, None, -(-len(every) // _ENOUGH) or 1)
+        for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):
+            part.block.cool(own[:, few], truth.codes[part.codes, few], weight[few])
+    for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):
+        part.block.tune(own, truth.codes[part.codes], weight)
+
+
+_ENOUGH = 1000
+"""People whose hidden answers tell how sure predictions may be."""
 
 
 HOW = ("exact", "mean-field", "iterated")

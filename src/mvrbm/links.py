@@ -65,10 +65,13 @@ class Links:
             colour[question] = next(c for c in range(n) if c not in taken)
         return [(colour == c)[:, None] for c in range(colour.max() + 1)]
 
-    def add_inputs(self, weights: Array, X: Array, z: Array) -> None:
-        """Add L x + S r of the inputs X to z."""
-        values = weights[self._number] * self._gain.astype(weights.dtype)
-        add(self._indptr, self._indices, values, X, z)
+    def add_inputs(self, weights: Array, X: Array, z: Array, features: slice = slice(None)) -> None:
+        """Add L x + S r of the inputs X to z, or to the z of some consecutive features."""
+        start, stop, _ = features.indices(len(self._indptr) - 1)
+        ends = self._indptr[start : stop + 1]
+        own = slice(ends[0], ends[-1])
+        values = weights[self._number[own]] * self._gain[own].astype(weights.dtype)
+        add(ends - ends[0], self._indices[own], values, X, z)
 
     def energy(self, weights: Array, X: Array) -> Array:
         """x^T L x / 2 + x^T S r of each person."""

@@ -277,7 +277,7 @@ class RBM:
                 m.visible_inputs(m.posterior_given(X, a, without), X) for m, a in zip(machines, inputs, strict=True)
             )
             U, P, W = np.mean(list(held), axis=0), np.empty((0, X.shape[1]), self.dtype), W[:, :0]
-            theta = np.mean([machine.theta for machine in machines], axis=0)
+            U, theta = self.visible.tempered(U, np.mean([machine.theta for machine in machines], axis=0))
         else:
             P = self.posterior_given(X, inputs[0], without)[:-1]
             if self.links:

@@ -36,6 +36,11 @@ class Chunk:
         """The number of people."""
         return int(self.codes.shape[1])
 
+    def without(self, other: Chunk) -> Chunk:
+        """What is answered here and not in `other`."""
+        codes = np.where(other.codes < 0, self.codes, np.int16(-1))
+        return Chunk(codes, np.where(np.isnan(other.numbers), self.numbers, self.numbers.dtype.type(np.nan)))
+
 
 @dataclass(frozen=True)
 class Part:
@@ -53,6 +58,26 @@ class Part:
     def name(self) -> str:
         """The block's name in files."""
         return type(self.block).__name__.removesuffix("Block").lower()
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One question of a layer as a layer of its own, and its rows of the whole layer's arrays."""
+
+    layer: Visible
+    codes: Index
+    numbers: Index
+    features: slice
+    base: Index
+
+    def cut(self, chunk: Chunk, people: Index) -> Chunk:
+        """What some people of a chunk answer to the question."""
+        return Chunk(chunk.codes[self.codes[:, None], people], chunk.numbers[self.numbers[:, None], people])
+
+    def paste(self, own: Chunk, chunk: Chunk, people: Index) -> None:
+        """Write answers to the question into a chunk."""
+        chunk.codes[self.codes[:, None], people] = own.codes
+        chunk.numbers[self.numbers[:, None], people] = own.numbers
 
 
 Wanted = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -203,6 +228,14 @@ class Visible:
             p.block.sample(z[p.features], theta[p.base], u[p.draws], codes, numbers)
         return chunk
 
+    def sample_alone(self, z: Array, theta: Array, stream: Stream, given: Chunk) -> Chunk:
+        """As `sample_legal`, for inputs that were learnt a cell at a time: each is drawn as often as they say."""
+        chunk = Chunk(given.codes.copy(), given.numbers.copy())
+        for p in self.parts:
+            codes, numbers = chunk.codes[p.codes], chunk.numbers[p.numbers]
+            p.block.sample_alone(z[p.features], theta[p.base], stream, codes, numbers)
+        return chunk
+
     def sample_legal(self, z: Array, theta: Array, stream: Stream, given: Chunk) -> Chunk:
         """Answers that a person can give, drawn given the inputs z and what `given` says: rankings are orders."""
         chunk = Chunk(given.codes.copy(), given.numbers.copy(), given.told)
@@ -269,6 +302,14 @@ class Visible:
             for p in self.parts
         ]
 
+    def tempered(self, z: Array, theta: Array) -> tuple[Array, Array]:
+        """The inputs and theta with each block's temper."""
+        z, theta = z.copy(), theta.copy()
+        for p in self.parts:
+            z[p.features] *= p.block.temper.astype(z.dtype)
+            theta[p.base] *= p.block.temper.astype(theta.dtype)
+        return z, theta
+
     def settle(self, outlook: list[Array], known: Chunk) -> Chunk:
         """The answer to every question that loses least by its type's error, given an outlook and what is known."""
         chunk = Chunk(known.codes.copy(), known.numbers.astype(np.float64))
@@ -294,6 +335,25 @@ class Visible:
         own = (self.cell_question == place)[:, None]
         n = len(self.code_columns)
         return own[:n], own[n:]
+
+    def alone(self, at: int) -> Alone:
+        """A question, by its place in the layer, as a layer of its own."""
+        n = len(self.code_columns)
+        cells = np.flatnonzero(self.cell_question == at)
+        codes, numbers = cells[cells < n], cells[cells >= n] - n
+        own = Summary(self.summary.counts[self.code_columns[codes]], self.summary.moments[self.number_columns[numbers]])
+        layer = Visible([self.questions[self.question_order[at]]], own, paper=self.paper)
+        part = next(p for p in self.parts if p.questions.start <= at < p.questions.stop)
+        layer.parts[0].block.as_in(part.block, at - part.questions.start)
+        first, last = np.flatnonzero(self.feature_question == at)[[0, -1]]
+        return Alone(layer, codes, numbers, slice(first, last + 1), np.flatnonzero(self.base_question == at))
+
+    def blank_questions(self, chunk: Chunk) -> NDArray[np.bool_]:
+        """Whether any part of each question is blank, (questions, people)."""
+        out = np.zeros((self.n_questions, chunk.n_rows), bool)
+        blank = np.concatenate([chunk.codes < 0, np.isnan(chunk.numbers)])
+        out[self.cell_question[self._run_start]] = np.logical_or.reduceat(blank, self._run_start, axis=0)
+        return out
 
     def answered(self, chunk: Chunk) -> NDArray[np.bool_]:
         """Whether any part of each question is answered, (questions, people)."""

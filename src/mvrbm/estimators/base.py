@@ -37,7 +37,7 @@ RECIPES = {
     "default": Settings(),
     # what the paper leaves open (rate, epochs, batch) is ours
     "paper": Settings(
-        optimiser="sgd", learning_rate=0.1, batch_size=100, max_epochs=50, early_stopping=False, objective="cd"
+        optimiser="sgd", plain_steps=True, batch_size=100, max_epochs=50, early_stopping=False, objective="cd"
     ),
 }
 _CHOICES = {

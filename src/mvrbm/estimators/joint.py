@@ -52,15 +52,15 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         Direct links of each question to as many others, those most associated with it (6; 0: none), beside the
         hidden units; and, with `answered`, as many from being answered. With "masked" only.
     n_models
-        Machines that are trained from different seeds (3); predictions are by the mean of what they say. Vectors, draws
-        and samples are of the first. With "masked" only.
+        Machines that are trained from different seeds (3); predictions are by the mean of what they say, and draws are
+        of each in turn. Vectors and samples are of the first. With "masked" only.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser, learning_rate, momentum, schedule, l2, decay
         "adam" (the default) or "sgd"; the size of its first steps (None: 0.02, for other objectives than "masked" 0.01,
-        less for more than 50 hidden units); the momentum of "sgd"; how the rate goes on ("constant", "linear" or
-        "cosine", the latter two down to 0 at `max_epochs`); the shrinkage of the weights, in the objective (0) or, for
-        "masked", in each step (0.15 of the rate).
+        less for more than 50 hidden units; in the recipe of the paper 0.1, less for more than 100); the momentum of
+        "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at `max_epochs`); the
+        shrinkage of the weights, in the objective (0) or, for "masked", in each step (0.15 of the rate).
     batch_size, max_epochs
         Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table (200).
     early_stopping, hidden_share, patience, refit_epochs
@@ -202,7 +202,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
 
         With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
         multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
-        the model's).
+        the model's). The machines of `n_models` draw in turn.
 
         A Parquet file, a folder of them or a pattern is filled a part at a time into `output`, a file for each, all
         columns in the types that they have (whole numbers become others where an answer may be a fraction); it tells
@@ -230,7 +230,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     def sample(self, n_samples: int = 1, *, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
         """Made-up people, drawn from the model: a pandas table with the columns of its questions, without blanks.
 
-        `given={column: cell}` holds some answers fixed. Each row is a chain of Gibbs sampling of its own.
+        `given={column: cell}` holds some answers fixed. Each row is drawn by itself: a question at a time given the
+        others, again and again or, for other objectives than "masked", by a chain of Gibbs sampling.
 
         Rows are drawn from the model, not copied from the table it learnt from. That is no guarantee of privacy: a
         model with many hidden units can come close to people who answered in a rare way, and what it says of small

@@ -46,6 +46,7 @@ class Settings:
     optimiser: str = "adam"
     momentum: float = 0.0
     learning_rate: float | None = None
+    plain_steps: bool = False
     schedule: str = "constant"
     l2: float = 0.0
     decay: float = 0.15
@@ -81,10 +82,15 @@ class Settings:
         """The learning rate of an epoch by the schedule, before it is lowered for other reasons.
 
         Unless it is given, it starts at 0.01 (0.02 where steps are centred), and lower for more than 50 hidden units,
-        whose steps add up.
+        whose steps add up. Plain steps, as the recipe of the paper has them, may start at 0.1, but only up to 100
+        hidden units: then it falls fast, or the units all learn the same and in the end nothing.
         """
-        usual = (0.02 if self.objective == "masked" else 0.01) * min(1.0, math.sqrt(50 / n_hidden))
-        first = usual if self.learning_rate is None else self.learning_rate
+        if self.learning_rate is not None:
+            first = self.learning_rate
+        elif self.plain_steps:
+            first = 0.1 * min(1.0, (100 / n_hidden) ** 1.5)
+        else:
+            first = (0.02 if self.objective == "masked" else 0.01) * min(1.0, math.sqrt(50 / n_hidden))
         if self.schedule == "constant":
             return first
         done = epoch / max(1, self.max_epochs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import optimize
 
 from mvrbm.arrays import State, Stored
 from mvrbm.kernels.random import Stream
@@ -22,6 +23,10 @@ Codes = NDArray[np.int16]
 Index = NDArray[np.int64]
 Scored = NDArray[np.integer]
 """Codes to be scored, -1 where there is none; the metrics read them from anywhere, so of any width."""
+
+
+_FEW = 50  # hidden answers, that a temper is not learnt from
+_TEMPERS = (0.3, 1.5)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,10 @@ class Block(ABC):
     """The question that each base statistic belongs to."""
     learnt: ClassVar[tuple[str, ...]] = ()
     """The names of the arrays that the block learns from data beside its parameters, for files."""
+    later: ClassVar[tuple[str, ...]] = ("temper",)
+    """As `learnt`, but first files lack them: they are 1 unless they were learnt."""
+    temper: Array = np.ones(1)
+    """What the inputs of the block's questions are multiplied by in predictions, that these be as sure as they may."""
 
     def __init__(self, questions: Sequence[Question], summary: Summary, paper: bool) -> None:
         """Take the questions, what the data says of their columns, and whether to follow the paper to the letter."""
@@ -94,13 +103,16 @@ class Block(ABC):
 
     def state(self) -> State:
         """What the block learnt from data beside its parameters."""
-        return {name: getattr(self, name) for name in self.learnt}
+        found = {name: getattr(self, name) for name in (*self.learnt, *self.later)}
+        return {name: array for name, array in found.items() if name in self.learnt or (array != 1).any()}
 
     def restore(self, stored: Stored) -> None:
         """Take over what another block of the same questions learnt."""
-        for name in self.learnt:
+        for name in (*self.learnt, *(name for name in self.later if name in stored)):
             own = getattr(self, name)
             setattr(self, name, stored.take(name, own.shape, own.dtype.type))
+            if name in self.later and not (getattr(self, name) > 0).all():
+                raise ValueError(f"its {name} is not above 0")
 
     @abstractmethod
     def start(self, summary: Summary) -> tuple[Array, Array]:
@@ -127,6 +139,14 @@ class Block(ABC):
         self.sample(z, theta, stream.uniform(self.n_draws), *drawn)
         codes[:] = np.where(codes < 0, drawn[0], codes)
         numbers[:] = np.where(np.isnan(numbers), drawn[1], numbers)
+
+    def sample_alone(self, z: Array, theta: Array, stream: Stream, codes: Codes, numbers: Array) -> None:
+        """As `sample_legal`, but so that each code comes as often as its own inputs say, if what is legal allows it."""
+        self.sample_legal(z, theta, stream, codes, numbers)
+
+    def as_in(self, block: Block, q: int) -> None:
+        """Take over what a block learnt of its question q, which is this block's only one, for draws."""
+        self.temper = block.temper
 
     @abstractmethod
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
@@ -189,6 +209,17 @@ class Block(ABC):
     def log_unit(self, numbers: Array) -> NDArray[np.float64]:
         """The log of the density of each person's numbers by that of their features, summed over what is answered."""
         return np.zeros(numbers.shape[1])
+
+    def cool(self, outlook: Array, codes: Codes, weights: Array) -> None:
+        """Learn the temper from answers that were hidden and are known: that at which they are most probable."""
+        if (codes >= 0).sum() * self.n_questions < max(_FEW * self.n_codes, 1):  # numbers have no codes
+            return
+
+        def loss(temper: float) -> float:
+            log_p = self.log_prob(outlook * outlook.dtype.type(temper), codes, np.zeros((0, codes.shape[1])))
+            return -float(log_p.sum(axis=0, dtype=np.float64) @ weights)
+
+        self.temper = np.array([optimize.minimize_scalar(loss, bounds=_TEMPERS, options={"xatol": 1e-3}).x])
 
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:  # noqa: B027
         """Learn how to settle an outlook from answers that were hidden and are known; most types need not."""

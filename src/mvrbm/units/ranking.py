@@ -323,11 +323,16 @@ def draw_top(logits: Array, codes: Codes, u: Array, n_items: int, n_top: int) ->
         codes[:, b] = orders[agrees][min(np.searchsorted(below, u[b] * below[-1]), agrees.sum() - 1)]
 
 
+_HALVINGS = 10
+
+
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
     A pair (l, m) has the logits z_l/M, log gamma + (z_l + z_m)/2M, z_m/M. Pairs nobody compared are blank.
     """
+
+    later = ("temper", "heat")
 
     def __init__(self, questions: Sequence[Ranking], summary: Summary, paper: bool) -> None:
         self._own = questions
@@ -347,6 +352,8 @@ class RankingBlock(LevelBlock):
         super().__init__(questions, [3] * len(half), owner, A, C)
         self.base_question = np.arange(len(items))
         self.pair_start = np.cumsum(n_pairs) - n_pairs
+        self.heat: Array = np.ones(len(items))
+        """What the logits of each question's pairs are multiplied by where whole orders are drawn by `sample_alone`."""
 
     def start_base(self) -> Array:
         return np.array([0.0 if g == "learn" else np.log(g) for g in self._gamma])
@@ -356,7 +363,40 @@ class RankingBlock(LevelBlock):
 
     def sample_legal(self, z: Array, theta: Array, stream: Stream, codes: Codes, numbers: Array) -> None:
         """Draw whole orders, each with the probability that the pairs give it among all that the form can say."""
-        logits = self._logits(z, theta)
+        self._draw(self._logits(z, theta), stream, codes)
+
+    def sample_alone(self, z: Array, theta: Array, stream: Stream, codes: Codes, numbers: Array) -> None:
+        """Draw whole orders so that pairs come as often as they say: an order is surer of a pair than the pair is."""
+        self._draw(self._heated(self._logits(z, theta)), stream, codes)
+
+    def as_in(self, block: Block, q: int) -> None:
+        super().as_in(block, q)
+        assert isinstance(block, RankingBlock)
+        self.heat = block.heat[q : q + 1]
+
+    def _heated(self, logits: Array) -> Array:
+        return logits * self.heat.astype(logits.dtype)[np.repeat(self.owner, self.size), None]
+
+    def cool(self, outlook: Array, codes: Codes, weights: Array) -> None:
+        """Learn the heat too: that at which the pairs of drawn orders agree with their logits as much as expected."""
+        super().cool(outlook, codes, weights)
+        logits = np.ascontiguousarray(outlook * self.temper.astype(outlook.dtype))
+        expected = self._agreement(logits, self.softmax(logits))
+        low, high = np.full(self.n_questions, 0.02), np.full(self.n_questions, 2.0)
+        for _ in range(_HALVINGS):
+            self.heat = (low + high) / 2
+            drawn = np.full(codes.shape, -1, np.int16)
+            self._draw(self._heated(logits), Stream(0, 0, np.arange(codes.shape[1])), drawn)
+            sure = self._agreement(logits, self._one_hot(drawn, logits.dtype)) > expected
+            low, high = np.where(sure, low, self.heat), np.where(sure, self.heat, high)
+
+    def _agreement(self, logits: Array, p: Array) -> Array:
+        """The mean logit of what pairs come to, by question."""
+        of_each: Array = (logits * p).sum(axis=1, dtype=np.float64)
+        question = np.repeat(self.owner, self.size)
+        return np.array([of_each[question == q].sum() for q in range(self.n_questions)])
+
+    def _draw(self, logits: Array, stream: Stream, codes: Codes) -> None:
         for question, first in zip(self._own, self.pair_start, strict=True):
             own = slice(first, first + question.n_codes)
             levels = logits[3 * own.start : 3 * own.stop]
