@@ -29,7 +29,7 @@ _MANY = 200
 
 def guessers(schema: Schema, hidden: HiddenAnswers, seed: int) -> dict[str, Callable[[], Answers]]:
     """Each way by its name, as a function that guesses every answer of the table."""
-    columns = _Columns(schema, hidden.given)
+    columns = Columns(schema, hidden.given)
 
     def alone(guess: Callable[[], Answers]) -> Callable[[], Answers]:
         def guess_alone() -> Answers:
@@ -45,7 +45,7 @@ def guessers(schema: Schema, hidden: HiddenAnswers, seed: int) -> dict[str, Call
     }
 
 
-class _Columns:
+class Columns:
     """A table of answers as one matrix of numbers, NaN where there is none, and back."""
 
     def __init__(self, schema: Schema, answers: Answers) -> None:
@@ -99,7 +99,7 @@ def _chained(X: Float, seed: int) -> Float:
     return filled
 
 
-def _boosted(columns: _Columns, hidden: HiddenAnswers, seed: int) -> Answers:
+def _boosted(columns: Columns, hidden: HiddenAnswers, seed: int) -> Answers:
     """One model for each column of each question, on all the other questions; only hidden answers are guessed."""
     asked = list(encoding.blocks(hidden.hidden, columns.schema))
     guesses = []
