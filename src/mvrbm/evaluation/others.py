@@ -116,9 +116,9 @@ def _boosted(columns: Columns, hidden: HiddenAnswers, seed: int) -> Answers:
 
 def _question(question: Question, block: Cells, own: Float, rest: Float, wanted: NDArray[np.bool_], seed: int) -> Cells:
     """Guess one question: names by a classifier for each code, what has an order or a size as numbers."""
-    if question.measure == "nominal":
+    if question.loss == "wrong":
         return np.stack([_one(y.astype(float), y >= 0, rest, wanted, seed, None) for y in block.T], axis=1)
-    loss = "squared_error" if question.measure == "scale" else "absolute_error"
+    loss = f"{question.loss}_error"
     return question.from_numbers(np.stack([_one(y, ~np.isnan(y), rest, wanted, seed, loss) for y in own.T], axis=1))
 
 

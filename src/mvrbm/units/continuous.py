@@ -32,6 +32,7 @@ class Continuous(Question):
     kind = "continuous"
     spoken = "numbers"
     measure = "scale"
+    loss = "squared"
     error_means = "of a standard deviation, root mean square"
 
     @property

@@ -35,6 +35,7 @@ class Ordinal(OneAnswer):
     spoken = "scales"
     ordered = True
     measure = "ordinal"
+    loss = "absolute"
     error_means = "of the scale's length, on average"
 
     @property

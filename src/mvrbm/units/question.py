@@ -49,6 +49,8 @@ class Question(ABC):
     """The kind in plain words, of several questions: "yes/no questions"."""
     measure: ClassVar[str] = "nominal"
     """What SPSS calls the level of its measure: "nominal", "ordinal" or "scale"."""
+    loss: ClassVar[str] = "wrong"
+    """What a guess loses by: whether it is "wrong", or its "absolute" or "squared" distance."""
     error_means: ClassVar[str] = "of the answers are wrong"
     """What an error in per cent says of answers of this kind."""
     least: ClassVar[int] = 1

@@ -56,6 +56,7 @@ class Ranking(Question):
     kind = "ranking"
     spoken = "rankings"
     measure = "ordinal"
+    loss = "absolute"
     error_means = "of the pairs are the wrong way round"
     least = 2
 
