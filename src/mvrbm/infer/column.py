@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -35,6 +35,8 @@ class Column:
     name: str
     notes: ColumnNotes
     n_rows: int
+    cells: Callable[[], Cells]
+    """Reads the cells themselves again: to keep those of every column would take another table."""
     values: list[Value] = field(default_factory=list)
     """The different answers as plain data, in order of appearance; none if there are more than MANY numbers."""
     n_different: int = 0
@@ -81,7 +83,7 @@ class Column:
 def read_column(table: Table, name: str, missing: Sequence[Any], notes: ColumnNotes) -> Column:
     """Read what a column holds."""
     codes = [plain(code) for code in (*missing, *notes.missing) if code is not None and code == code]
-    column = Column(name, notes, table.n_rows)
+    column = Column(name, notes, table.n_rows, lambda: table.cells(name))
     try:
         cells = table.cells(name)
     except ValueError as error:  # dates and times

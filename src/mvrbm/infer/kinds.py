@@ -13,7 +13,7 @@ import numpy as np
 from mvrbm.cells import Value, plain, some, split
 from mvrbm.infer.column import Column
 from mvrbm.infer.scales import known_order, no_answer, no_then_yes
-from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Question, Ranking
+from mvrbm.units import KINDS, Binary, Categorical, Continuous, Multicategorical, Ordinal, Question, Ranking
 
 MOST_TEXTS = 200
 """More different answers than this are no categories."""
@@ -49,7 +49,20 @@ def as_kind(column: Column, kind: str) -> Question:
         raise CannotBeError("it holds no answers; ignore it")
     if column.lists and kind != "multicategorical":
         raise CannotBeError("its cells are lists, which only a multicategorical question reads")
-    return makers[kind](column)
+    if kind in makers:
+        return makers[kind](column)
+    return _tried(next(known for known in KINDS if known.kind == kind), column)
+
+
+def _tried(kind: type[Question], column: Column) -> Question:
+    """Make a question that needs no more than its column; what the cells do not allow, it says itself."""
+    question = kind(column.name, **said_of(column))
+    cells = {column.name: column.cells()}
+    try:
+        question.learn(cells).encode(cells)
+    except ValueError as error:
+        raise CannotBeError(str(error)) from None
+    return question
 
 
 def said_of(column: Column) -> dict[str, Any]:
