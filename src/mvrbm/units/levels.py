@@ -8,7 +8,7 @@ for an ordinal scale, and says who won for the pairs of a ranking.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ _RIDGE = 1e-4  # of an answer: where a basis is redundant, it picks the smallest
 
 class LevelBlock(Block):
     """Units of a few levels each, one or more per question."""
+
+    smoothing: ClassVar[float] = 0.5
+    """Answers of each level that the start adds to those counted, so that a level without any stays possible."""
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class LevelBlock(Block):
         self.A, self.C = _Map.of(A), _Map.of(C)
 
     def start(self, summary: Summary) -> tuple[Array, Array]:
-        counts = np.concatenate([c[:m] + 0.5 for c, m in zip(summary.counts, self.size, strict=True)])
+        counts = np.concatenate([c[:m] + self.smoothing for c, m in zip(summary.counts, self.size, strict=True)])
         if self.A is None:
             logits = np.log(counts)
             return logits - self._per_unit(np.add, logits) / np.repeat(self.size, self.size), np.zeros(0)
