@@ -5,8 +5,10 @@ are the nodes of a Gauss-Legendre rule with their weights.
 """
 
 import itertools
+import math
 
 import numpy as np
+from scipy import special
 
 import mvrbm
 from mvrbm.answers import Answers
@@ -37,6 +39,8 @@ class Listed:
             G, H = self.codes @ U, self.codes @ V
         elif kind == "ordinal":
             G, H = self._ordinal(question, U, V, base, paper)
+        elif kind == "count":
+            G, H = self._count(question, U, V, base, location, scale)
         elif kind == "ranking":
             G, H = self._ranking(question, U, V, base, paper)
         else:
@@ -61,6 +65,18 @@ class Listed:
                 H[m - 1] += phi * V[d - 1]
             if basis == "stereotype":
                 G[m - 1] += base[m - 1]
+        return G, H
+
+    def _count(self, question, U, V, base, location, scale):
+        v = np.arange(question.high + 1)
+        self.codes = v[:, None]
+        tangent = special.gammaln(location[0] + 1) + special.digamma(location[0] + 1) * (v - location[0])
+        poisson = tangent - np.array([np.log(float(math.factorial(n))) for n in v])
+        x = [(v - location[0]) / scale[0], (np.log(1 + v) - location[1]) / scale[1]]
+        G, H = base.sum() * poisson, np.zeros((len(v), V.shape[1]))
+        for d in range(len(U)):
+            G = G + U[d] * x[d]
+            H = H + np.outer(x[d], V[d])
         return G, H
 
     def _ranking(self, question, U, V, base, paper):
@@ -132,6 +148,8 @@ def questions_of(case):
     def n(**more):
         return [mvrbm.Continuous("n0", **more), mvrbm.Continuous("n1", sigma=0.7)]
 
+    k = [mvrbm.Count("k0", high=2), mvrbm.Count("k1", high=23)]
+
     return {
         "binary": b,
         "categorical": c,
@@ -145,8 +163,9 @@ def questions_of(case):
         "continuous": n(),
         "continuous fixed": n(sigma=1.0),
         "continuous bounded": n(low=0.5, high=6.5),
-        "mixture": [b[0], o(None)[0], m(True)[0], n()[0], c[0], r("learn")[1], b[1]],
-        "paper": [n()[0], b[0], o(None)[0], m(True)[0], c[1], r(None)[1]],
+        "count": k,
+        "mixture": [b[0], o(None)[0], m(True)[0], n()[0], c[0], r("learn")[1], b[1], k[0]],
+        "paper": [n()[0], b[0], o(None)[0], m(True)[0], c[1], r(None)[1], k[0]],
     }[case]
 
 
@@ -163,6 +182,7 @@ CASES = [
     "continuous",
     "continuous fixed",
     "continuous bounded",
+    "count",
     "mixture",
     "paper",
 ]
@@ -193,12 +213,12 @@ def random_answers(questions, n_rows, seed, missing=0.0, numbers=(2.0, 1.5)):
 
 
 def all_links(visible):
-    """A link between every two features of different questions (but of two numbers), and from every other question."""
+    """A link between every two features of different questions (but of numbers and counts), and from each question."""
     rows, columns = [], []
     kinds = [visible.questions[i].kind for i in visible.question_order]
     for i, own in enumerate(visible.feature_question):
         for j, other in enumerate(visible.feature_question[:i]):
-            if own != other and not kinds[own] == kinds[other] == "continuous":
+            if own != other and not {kinds[own], kinds[other]} <= {"continuous", "count"}:
                 rows.append(i)
                 columns.append(j)
         for other in range(visible.n_questions):
@@ -332,7 +352,13 @@ class Oracle:
 
 
 def location_and_scale(rbm, question):
-    """How the data standardised a continuous question."""
+    """How the data standardised a continuous question; of a count, the count and its logarithm."""
+    q = rbm.visible.questions[question]
+    if q.kind == "count":
+        column = sum(other.n_codes for other in rbm.visible.questions[:question])
+        data = np.repeat(np.arange(q.high + 1), rbm.visible.summary.counts[column][: q.high + 1].astype(int))
+        both = np.stack([data, np.log(1 + data)])
+        return both.mean(axis=1), np.maximum(both.std(axis=1), [1.0, 0.5])
     for part in rbm.visible.parts:
         own = rbm.visible.question_order[part.questions]
         if hasattr(part.block, "location") and question in own:

@@ -104,7 +104,7 @@ def test_chances_against_enumeration(case):
         for row in range(answers.n_rows):
             listed, log_w = weights_given(rbm, answers, row, question)
             exact = np.exp(log_w - np.logaddexp.reduce(log_w))
-            if q.kind in ("binary", "categorical", "ordinal"):
+            if len(names) == q.n_values and q.kind in ("binary", "categorical", "ordinal", "count"):
                 np.testing.assert_allclose(p[row], exact, atol=1e-5)
                 assert names == q.values
             elif q.kind == "continuous":
@@ -115,6 +115,11 @@ def test_chances_against_enumeration(case):
                     np.testing.assert_allclose(p[row, 1], np.sqrt(exact @ (v - mean) ** 2), atol=3e-3)
                     below = np.interp(p[row, 2:], v, np.cumsum(exact) - exact / 2)
                     np.testing.assert_allclose(below, QUANTILES, atol=0.01)
+            elif q.kind == "count":
+                v = listed.codes[:, 0]
+                mean = exact @ v
+                np.testing.assert_allclose(p[row, :2], [mean, np.sqrt(exact @ (v - mean) ** 2)], atol=1e-4)
+                assert p[row, 2:].tolist() == [np.searchsorted(np.cumsum(exact), share) for share in QUANTILES]
             else:
                 # given the other questions alone, an option or a pair is summed over the rest of its own question
                 # only where that leaves it as it is: here each is asked about by itself
@@ -178,11 +183,13 @@ def test_completion_is_the_decision_on_the_chances(case):
         blank = (answers.codes[:, own[question][0]] == 255).all(axis=1) & np.isnan(
             answers.numbers[:, own[question][1]]
         ).all(axis=1)
-        if q.kind not in ("binary", "categorical", "ordinal") or not blank.any():
+        if q.kind not in ("binary", "categorical", "ordinal", "count") or not blank.any():
             continue
-        _, p = inference.chances(rbm, answers, question)
+        names, p = inference.chances(rbm, answers, question)
         code = filled.codes[:, own[question][0]][:, 0]
-        if q.kind == "ordinal" and not rbm.visible.paper:
+        if len(names) != q.n_values:
+            expected = p[:, names.index("50%")]
+        elif q.kind == "count" or (q.kind == "ordinal" and not rbm.visible.paper):
             expected = (np.cumsum(p, axis=1)[:, :-1] < 0.5).sum(axis=1)
         else:
             expected = p.argmax(axis=1)
@@ -371,6 +378,8 @@ def test_the_mean_field_of_the_appendix_satisfies_its_equations(case):
                 v = np.exp(log_q - np.logaddexp.reduce(log_q))
                 if q.kind == "continuous":
                     np.testing.assert_allclose(p[row, 0], v @ listed.numbers[:, 0], atol=2e-3)
+                elif names[0] == "mean":
+                    np.testing.assert_allclose(p[row, 0], v @ listed.codes[:, 0], atol=1e-4)
                 elif q.kind == "multicategorical":
                     np.testing.assert_allclose(p[row], v @ listed.codes, atol=1e-5)
                 elif q.kind == "ranking":
@@ -403,6 +412,6 @@ def test_a_mean_field_outlook_is_the_conditional_given_the_posterior(case, linke
         found = 0.0
         for part, its in zip(rbm.visible.parts, outlook, strict=True):
             log_p = part.block.log_prob(its, own.codes[part.codes], own.numbers[part.numbers])
-            scale = getattr(part.block, "scale", np.ones((len(log_p), 1)))  # a density in the person's own units
+            scale = part.block.scale if part.block.n_numbers else 1.0  # a density in the person's own units
             found = found + np.where(log_p != 0, log_p + np.log(scale), 0.0).sum(axis=0)
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=2e-4)

@@ -9,7 +9,7 @@ from mvrbm.likelihood import ais, exact_log_z, log_likelihood
 from mvrbm.rbm import RBM, with_ones
 from mvrbm.summary import Summary
 from mvrbm.visible import Chunk, Visible
-from oracle import CASES, Oracle, machine, random_answers
+from oracle import CASES, Oracle, machine, questions_of, random_answers
 
 
 def listed(rbm, oracle):
@@ -171,12 +171,12 @@ def test_float32_agrees_with_float64():
         )
 
 
-@pytest.mark.parametrize("blank", range(7))
+@pytest.mark.parametrize("blank", range(len(questions_of("mixture"))))
 def test_a_question_that_nobody_answers_changes_nothing(blank):
     """Whatever its parameters: posterior, free energy, log-probabilities and log Z are of the questions answered."""
     rbm = machine("mixture")
     chunk = rbm.visible.load(random_answers(rbm.visible.questions, 20, 5, missing=0.2), np.arange(20), np.float64)
-    keep = np.ones((7, 1), bool)
+    keep = np.ones((rbm.visible.n_questions, 1), bool)
     keep[blank] = False
     chunk = rbm.visible.keep_only(chunk, keep)
 

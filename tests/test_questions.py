@@ -15,6 +15,7 @@ from mvrbm.units import (
     Binary,
     Categorical,
     Continuous,
+    Count,
     Multicategorical,
     Ordinal,
     Question,
@@ -80,6 +81,12 @@ READS: dict[str, tuple[Question, Cells, list[list[float]]]] = {
         Continuous("q", missing=["refused"]),
         {"q": ["34", "refused", None, "1.5"]},
         [[34], [NAN], [NAN], [1.5]],
+    ),
+    "counts": (Count("q", high=3), {"q": [0, 3.0, NAN, 1]}, [[0], [3], [-1], [1]]),
+    "counts: missing codes, labels, texts": (
+        Count("q", high=9, missing=[99], labels={0: "none"}),
+        {"q": ["none", "2", 99, None]},
+        [[0], [2], [-1], [-1]],
     ),
     "options: 0/1, down to one blank option": (
         TICKS,
@@ -185,6 +192,11 @@ REFUSALS: list[tuple[Question, Cells, str]] = [
     (Continuous("q"), {"q": ["3", "old"]}, "value 'old' (row 1) is not a number"),
     (Continuous("q"), {"q": ["3", "nan"]}, "value 'nan' (row 1) is not a number"),
     (Continuous("q"), {"q": ["1_000"]}, "value '1_000' (row 0) is not a number"),
+    (Count("q", high=9), {"q": [3, 10]}, "value 10 (row 1) is above high=9; raise high, list it in missing=[...]"),
+    (Count("q", high=9), {"q": [3, -1]}, "value -1 (row 1) is no count (0, 1, 2, ...); correct it"),
+    (Count("q", high=9), {"q": [2.5]}, "value 2.5 (row 0) is no count"),
+    (Count("q", high=9), {"q": ["3", "some"]}, "value 'some' (row 1) is no count"),
+    (Count("q", high=9), {"q": [1, float("inf")]}, "value inf (row 1) is no count"),
     (TICKS, {"a": [1, 0], "b": [0, 2]}, "value 2 (row 1, column 'b') is neither 0 nor 1"),
     (
         like(TICKS, ticked={"Work": "Work", "Crime": "Crime"}),
@@ -263,6 +275,10 @@ BAD_SETTINGS: list[tuple[type[Question], dict[str, Any], str]] = [
     (Continuous, {"name": "q", "low": 2, "high": 1}, "low must be below high"),
     (Continuous, {"name": "q", "sigma": -1}, "sigma must be"),
     (Continuous, {"name": "q", "sigma": "large"}, "sigma must be"),
+    (Count, {"name": "q", "high": 2.5}, "must end at a whole number from 1 to 2000, not at 2.5"),
+    (Count, {"name": "q", "high": 0}, "must end at a whole number from 1 to 2000, not at 0"),
+    (Count, {"name": "q", "high": 2001}, "not at 2001; take larger counts as a continuous question"),
+    (Count, {"name": "q", "high": 20, "missing": [9]}, "9 is both a value and a missing code"),
     (Multicategorical, {"name": "q"}, "give either columns"),
     (Multicategorical, {"name": "q", "columns": {"A": "a"}, "values": ["A"]}, "leave values=[...] out"),
     (Multicategorical, {"name": "q", "columns": {"A": "a"}, "ticked": {"B": "b"}}, "must name a tick for each option"),
@@ -298,6 +314,10 @@ LEARNS: list[tuple[Question, Cells, list[Any]]] = [
     (Binary("q", missing=[9]), {"q": [2.0, 1.0, NAN, 9]}, [1, 2]),
     (Categorical("q"), {"q": ["b", "", "10", "a", None]}, ["10", "a", "b"]),
     (Ordinal("q"), {"q": [3, 1, 2]}, [1, 2, 3]),
+    (Count("q"), {"q": [3.0, NAN, 1]}, list(range(11))),  # room for more
+    (Count("q", missing=[99]), {"q": ["30", "2", None, "99"]}, list(range(61))),
+    (Count("q", missing=[-1, 99]), {"q": [70, 2, 99, -1]}, list(range(99))),  # up to a code that means blank
+    (Count("q"), {"q": [0, 1500]}, list(range(2001))),
     (Multicategorical("q", column="q", missing=["-"]), {"q": ["b; a", "", "-", "c;a", None]}, ["a", "b", "c"]),
     (Ranking("q", choices=["a", "b"]), {"a": ["x", "z"], "b": ["y", None]}, ["x", "y", "z"]),
     (Ranking("q", column="q"), {"q": ["b>a=c", None, "d"]}, ["a", "b", "c", "d"]),
@@ -346,6 +366,7 @@ EVERY_SETTING = [
     *(question for question, _, _ in READS.values()),
     Ordinal("q", values=[1, 2], basis="stereotype", dimension=2, missing=[9], asked_if={"seen": ["yes", "maybe"]}),
     Continuous("q", low=0, high=1.5, integer=True, sigma="learn"),
+    Count("q", high=12, missing=[99], labels={0: "none"}, asked_if={"seen": "yes"}),
     Ranking("q", choices=["a"], ties=0.5),
 ]
 
@@ -391,6 +412,7 @@ FORMS: list[tuple[Question, st.SearchStrategy[Any]]] = [
     (Binary("q", values=["a", "b"]), rows(st.sampled_from(["a", "b", None]))),
     (Categorical("q", values=ITEMS, missing=["-"]), rows(st.sampled_from([*ITEMS, "-", None]))),
     (Ordinal("q", values=[0, 1, 2.5]), rows(st.sampled_from([0.0, 1.0, 2.5, NAN]))),
+    (Count("q", high=40, missing=[99]), rows(st.sampled_from([0.0, 7.0, 40.0, 99.0, NAN]))),
     (Continuous("q", low=-1e6, high=1e6), rows(NUMBER)),
     (Continuous("q", low=0.1, high=0.3), rows(st.just(NAN) | st.floats(0.1, 0.3))),
     (Continuous("q", integer=True), rows(st.just(NAN) | st.integers(-(2**24), 2**24))),
@@ -467,3 +489,16 @@ def test_ranks_that_are_no_mapping() -> None:
     with pytest.raises(ValueError, match=r"ranks must look like \{option: column\}, not 'a'"):
         Ranking("q", ranks="a")
     assert Ranking("q", ranks=["a", "b"]) == Ranking("q", ranks={"a": "a", "b": "b"})
+
+
+def test_a_table_that_has_no_counts_to_learn_says_so() -> None:
+    for cells, words in (([0, 0], "every answer is 0; leave it out"), ([1, 5000], "not at 5000; take larger counts")):
+        with pytest.raises(ValueError, match=words):
+            Count("q").learn({"q": np.array(cells)})
+
+
+def test_a_skip_rule_can_ask_for_a_count() -> None:
+    question = Count("q", high=3)
+    assert question.says(np.array([[0], [2], [-1]]), 2).tolist() == [False, True, False]
+    with pytest.raises(ValueError, match="a skip rule asks for 4, which is above high=3"):
+        question.says(np.array([[0]]), 4)

@@ -19,7 +19,7 @@ from mvrbm.cells import factorize
 from mvrbm.encoding import decode, encode
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
-from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Question, Ranking
+from mvrbm.units import Binary, Categorical, Continuous, Count, Multicategorical, Ordinal, Question, Ranking
 
 # ----------------------------------------------------------------------------------------------- whole round trips
 
@@ -75,6 +75,8 @@ FORMS: dict[str, tuple[Question, list[Any], st.SearchStrategy[list[Any]]]] = {
     "numbers": (Continuous("q"), [0.5], one(st.none() | FLOAT32)),
     "whole numbers": (Continuous("q", integer=True), [7], one(st.none() | st.integers(-(2**24), 2**24))),
     "bounded numbers": (Continuous("q", low=0, high=1), [0.25], one(st.none() | st.floats(0, 1, width=32))),
+    "counts": (Count("q", high=12), [3], one(st.none() | st.integers(0, 12))),
+    "counts as texts": (Count("q", high=12), ["3"], one(st.none() | st.integers(0, 12).map(str))),
     "options 0/1": (Multicategorical("q", BY_ITEM), [0, 1, 0, 1], ZERO_ONE),
     "options yes/no": (
         Multicategorical("q", BY_ITEM, ticked="yes", unticked=["no"]),

@@ -5,7 +5,7 @@ from mvrbm.evaluation import evaluate
 from mvrbm.files import read_table, write_table
 from mvrbm.pool import pool
 from mvrbm.schema import Schema
-from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking
+from mvrbm.units import Binary, Categorical, Continuous, Count, Multicategorical, Ordinal, Ranking
 
 __version__ = "0.1.0"
 
@@ -14,6 +14,7 @@ __all__ = [
     "Binary",
     "Categorical",
     "Continuous",
+    "Count",
     "MVRBMClassifier",
     "MVRBMPredictor",
     "MVRBMRegressor",

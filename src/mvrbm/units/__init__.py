@@ -9,12 +9,13 @@ from typing import Any
 from mvrbm.units.binary import Binary
 from mvrbm.units.categorical import Categorical
 from mvrbm.units.continuous import Continuous
+from mvrbm.units.count import Count
 from mvrbm.units.multicategorical import Multicategorical
 from mvrbm.units.ordinal import Ordinal
 from mvrbm.units.question import Question
 from mvrbm.units.ranking import Ranking
 
-KINDS = (Binary, Categorical, Multicategorical, Continuous, Ordinal, Ranking)
+KINDS = (Binary, Categorical, Multicategorical, Continuous, Ordinal, Ranking, Count)
 
 
 def question_from_dict(data: Mapping[str, Any]) -> Question:
@@ -34,6 +35,7 @@ __all__ = [
     "Binary",
     "Categorical",
     "Continuous",
+    "Count",
     "Multicategorical",
     "Ordinal",
     "Question",
