@@ -13,7 +13,7 @@ from mvrbm import MVRBM
 from mvrbm.datasets import make_survey
 from mvrbm.training import checkpoint, trainer
 
-FRAME, SCHEMA = make_survey(300, random_state=3)
+FRAME, SCHEMA = make_survey(300, count=2, random_state=3)
 
 
 def model(**settings):

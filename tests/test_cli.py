@@ -21,7 +21,7 @@ from mvrbm.cli.options import meanings_of
 from mvrbm.datasets import make_survey
 from mvrbm.progress import Step
 
-FRAME, SCHEMA = make_survey(200, random_state=4)
+FRAME, SCHEMA = make_survey(200, count=2, random_state=4)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_fit_writes_the_file_that_the_api_writes(model, capsys):
     assert Path("cli.mvrbm").read_bytes() == Path("m.mvrbm").read_bytes()
     told = capsys.readouterr()
     assert told.out == ""
-    assert "survey.csv: 200 people, 22 questions" in told.err
+    assert "survey.csv: 200 people, 24 questions" in told.err
     assert "cli.mvrbm: 3 epochs in" in told.err
     assert run("fit survey.csv -o cli.mvrbm --n-hidden 4 --max-epochs 3 --checkpoint run --quiet") == 0
     assert Path("cli.mvrbm").read_bytes() == Path("m.mvrbm").read_bytes()

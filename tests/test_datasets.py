@@ -13,7 +13,15 @@ from mvrbm.units import Multicategorical, Ranking
 
 
 def test_has_the_questions_asked_for() -> None:
-    counts = {"binary": 4, "categorical": 8, "multicategorical": 3, "continuous": 3, "ordinal": 25, "ranking": 2}
+    counts = {
+        "binary": 4,
+        "categorical": 8,
+        "multicategorical": 3,
+        "continuous": 3,
+        "ordinal": 25,
+        "ranking": 2,
+        "count": 2,
+    }
     frame, schema = make_survey(50, **counts)
     assert Counter(question.kind for question in schema) == counts
     assert list(frame.columns) == schema.columns

@@ -13,7 +13,7 @@ from mvrbm.tables import Table
 
 @pytest.fixture(scope="module")
 def survey():
-    frame, schema = make_survey(300, ranking=2, random_state=1)
+    frame, schema = make_survey(300, ranking=2, count=2, random_state=1)
     model = MVRBM(n_hidden=8, schema=schema, max_epochs=15, random_state=0).fit(frame)
     return frame, schema, model
 
@@ -50,7 +50,7 @@ def test_every_library_is_filled_alike(each, survey):
 
 def test_rows_never_seen_one_row_and_a_row_without_answers(survey):
     model = survey[2]
-    other, _ = make_survey(40, ranking=2, random_state=9)
+    other, _ = make_survey(40, ranking=2, count=2, random_state=9)
     filled = model.complete(other)
     one = model.complete(other.iloc[[7]])
     pd.testing.assert_frame_equal(one, filled.iloc[[7]])
@@ -89,7 +89,7 @@ def test_flags_tell_which_cells_and_how_sure(survey):
     for told in flags.sample(60, random_state=0).itertuples():
         assert filled[told.column].iloc[told.row] == told.value
         assert pd.isna(frame[told.column].iloc[told.row])
-    codes = flags[~flags.question.str.startswith("continuous")]
+    codes = flags[~flags.question.str.match("continuous|count_2")]  # of which it is the standard deviation
     assert codes.certainty.between(0, 1).all()
     binary = flags[flags.question == "binary_1"]
     assert (binary.certainty >= 0.5).all()
@@ -107,12 +107,12 @@ def test_predict_and_predict_proba_of_every_type(each):
         p = np.array([library.cells(proba, name) for name in Table(proba).names]).T
         assert p.shape[0] == 300
         predicted = model.predict(frame, question.name)
-        if question.kind in ("binary", "categorical", "ordinal"):
+        if question.kind in ("binary", "categorical", "ordinal", "count") and len(p.T) == question.n_values:
             np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-6)
             assert Table(proba).names == [str(value) for value in question.values]
             assert set(predicted) <= set(question.values)
             assert library.cells(everything, question.name) == list(predicted)
-        elif question.kind == "continuous":
+        elif question.kind in ("continuous", "count"):
             assert Table(proba).names == ["mean", "sd", "5%", "25%", "50%", "75%", "95%"]
             assert (np.diff(p[:, 2:], axis=1) >= 0).all()
         else:

@@ -23,7 +23,7 @@ DATA = Path(__file__).parent / "data"
 
 @pytest.fixture(scope="module")
 def survey():
-    frame, schema = make_survey(300, random_state=1)
+    frame, schema = make_survey(300, count=2, random_state=1)
     return frame, schema, MVRBM(6, schema=schema, max_epochs=8, random_state=0).fit(frame)
 
 

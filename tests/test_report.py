@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import sync_playwright
 
 from examples import examples
-from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
+from mvrbm import MVRBM, Binary, Categorical, Continuous, Count, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import blocks, encode
 from mvrbm.inference import chances, predict
@@ -30,7 +30,7 @@ SETTINGS = {"n_hidden": 6, "max_epochs": 8, "random_state": 0}
 
 @pytest.fixture(scope="module")
 def made():
-    frame, schema = make_survey(300, random_state=0)
+    frame, schema = make_survey(300, count=2, random_state=0)
     return MVRBM(schema=schema, **SETTINGS).fit(frame), frame
 
 
@@ -53,6 +53,7 @@ TOLD = [
     (Ordinal("q", values=[1, 2], labels={1: "low", 2: "high"}), [[1], [0]], ["high", "low"]),
     (Continuous("q"), [[1234.5], [3.0], [0.0], [np.nan]], ["1,234.5", "3", "0", ""]),
     (Continuous("q", integer=True), [[40.2]], ["40"]),
+    (Count("q", high=30, labels={0: "none"}), [[0], [12], [-1]], ["none", "12", ""]),
     (
         Multicategorical("q", columns={"a": "x", "b": "y"}, labels={"b": "Bee"}),
         [[1, 1], [0, 1], [0, 0], [-1, -1]],
@@ -75,6 +76,8 @@ def test_views_of_questions_with_one_answer():
     (view,) = Ordinal("q", values=[1, 2], labels={1: "low", 2: "high"}).views(np.array([[1], [-1]]))
     assert (view.of.tolist(), list(view.levels), view.ordered) == ([1, -1], ["low", "high"], True)
     assert not Categorical("q", values=["a", "b", "c"]).views(np.array([[1]]))[0].ordered
+    (view,) = Count("q", high=30).views(np.array([[12], [-1]]))
+    assert (view.of.tolist()[0], list(view.levels), view.ordered) == (12, [], True)
     (view,) = Continuous("q").views(np.array([[1.5], [np.nan]]))
     assert (view.of.tolist()[0], list(view.levels), view.ordered) == (1.5, [], True)
 
@@ -103,7 +106,7 @@ def test_what_was_said_and_what_happened(made, survey):
             cells = frame.iloc[row][question.columns]
             if cells.isna().all():
                 assert np.isnan(happened[row]).all()
-            elif question.kind in ("binary", "categorical", "ordinal"):
+            elif len(names) == question.n_values and question.kind in ("binary", "categorical", "ordinal", "count"):
                 assert [names[n] for n in np.flatnonzero(happened[row])] == [cells.iloc[0]]
             elif question.kind == "multicategorical":
                 assert (happened[row] == cells.to_numpy(float)).all()
@@ -112,7 +115,8 @@ def test_what_was_said_and_what_happened(made, survey):
                 pairs = [[ranks[i] < ranks[j], ranks[j] < ranks[i]] for i, j in combinations(range(len(ranks)), 2)]
                 assert happened[row].tolist() == np.array(pairs, float).ravel().tolist()
             else:
-                assert happened[row].tolist() == [float(cells.iloc[0] <= q) for q in p[row, 2:]]
+                below = [float(cells.iloc[0] < q) for q in p[row, 2:]] if question.kind == "count" else []
+                assert happened[row].tolist() == below + [float(cells.iloc[0] <= q) for q in p[row, 2:]]
 
 
 # colours

@@ -95,7 +95,7 @@ def test_a_folder_holds_one_study(study):
 
 
 def test_a_survey_of_ones_own(tmp_path):
-    frame, schema = make_survey(120, binary=2, ordinal=2, largest_categorical=6)
+    frame, schema = make_survey(120, binary=2, ordinal=2, count=1, largest_categorical=6)
     data = LIBRARIES["polars"].frame({name: frame[name].tolist() for name in frame})
     results = run_study(
         data, schema, tmp_path, sizes=(2,), prediction_sizes=(2,), spread_seeds=0, max_epochs=2, recipes=["default"]

@@ -1,4 +1,4 @@
-"""A small made-up survey of all six kinds of questions."""
+"""A small made-up survey of every kind of question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.schema import Schema
-from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Question, Ranking
+from mvrbm.units import Binary, Categorical, Continuous, Count, Multicategorical, Ordinal, Question, Ranking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,16 +34,18 @@ def make_survey(
     continuous: int = 2,
     ordinal: int = 8,
     ranking: int = 1,
+    count: int = 0,
     missing: float = 0.2,
     n_traits: int = 6,
     largest_categorical: int = 44,
     random_state: int | np.random.Generator | None = 0,
 ) -> tuple[pd.DataFrame, Schema]:
-    """Make up a survey: a table with all six kinds of questions, and its schema.
+    """Make up a survey: a table with the paper's six kinds of questions (and counts, if asked for), and its schema.
 
     Each person has `n_traits` latent traits. Binary, multicategorical and ordinal answers come from thresholds on
-    noisy sums of the traits, categorical answers and rankings from random utilities, so the data follow no
-    Boltzmann machine. Each answer is blank with probability `missing`, whatever it would have been.
+    noisy sums of the traits, categorical answers and rankings from random utilities, counts from rates that rise with
+    sums of the traits, so the data follow no Boltzmann machine. Each answer is blank with probability `missing`,
+    whatever it would have been.
 
     >>> frame, schema = make_survey(100)
     >>> len(frame), len(schema)
@@ -63,6 +65,7 @@ def make_survey(
         *(_continuous(people, f"continuous_{i}", i) for i in range(1, continuous + 1)),
         *(_ordinal(people, f"ordinal_{i}", LEVELS[(i - 1) % len(LEVELS)]) for i in range(1, ordinal + 1)),
         *(_ranking(people, f"ranking_{i}", i) for i in range(1, ranking + 1)),
+        *(_count(people, f"count_{i}", i) for i in range(1, count + 1)),
     ]
     columns = {column: array for _, arrays in made for column, array in arrays.items()}
     return pd.DataFrame(columns, index=range(n_rows)), Schema([question for question, _ in made])
@@ -85,9 +88,8 @@ class _People:
         loads = self.random.gamma(0.5, 1.0, self.traits.shape[1]) / np.sqrt(self.traits.shape[1])
         loads = 2 * loads[:, None] * self.random.standard_normal((self.traits.shape[1], n))
         shape = (len(self.traits), n)
-        drawn = self.random.logistic(size=shape) if noise == "logistic" else self.random.gumbel(size=shape)
-        worth: Cells = self.traits @ loads + drawn
-        return worth
+        worth: Cells = self.traits @ loads
+        return worth if noise == "none" else worth + getattr(self.random, noise)(size=shape)
 
     def blank(self) -> NDArray[np.bool_]:
         """Draw who leaves a question blank."""
@@ -152,3 +154,12 @@ def _ranking(people: _People, name: str, number: int) -> Made:
     choices = [f"{name}_first", f"{name}_second"]
     chosen = {column: people.labels(best[:, i], RANKED_ITEMS, blank) for i, column in enumerate(choices)}
     return Ranking(name, choices=choices, values=RANKED_ITEMS), chosen
+
+
+def _count(people: _People, name: str, number: int) -> Made:
+    """Make a few of something (odd numbers), or dozens that spread wider than Poisson's (even numbers)."""
+    rate = np.exp(0.35 * np.clip(people.utilities(1, "none")[:, 0], -4, 4))
+    rate *= 2 if number % 2 else 20 * people.random.gamma(2, 1 / 2, len(rate))
+    high = 20 if number % 2 else 300
+    counts = np.minimum(people.random.poisson(rate), high)
+    return Count(name, high=high), {name: np.where(people.blank(), np.nan, counts)}
