@@ -1,4 +1,4 @@
-"""The six errors and the worth of probabilities, worked by hand."""
+"""The errors of each type and the worth of probabilities, worked by hand."""
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from mvrbm.metrics import (
     calibration_error,
     categorical_error,
     continuous_error,
+    error_of,
     errors_by_kind,
     log_loss,
     multicategorical_error,
@@ -21,6 +22,7 @@ from mvrbm.metrics import (
     ranking_error,
 )
 from mvrbm.summary import Summary, summarise
+from mvrbm.units import KINDS
 from mvrbm.visible import Visible
 
 B = 255  # blank
@@ -83,15 +85,15 @@ def test_errors_of_a_kind_are_pooled_over_its_questions():
 
 
 def test_weight_two_is_the_row_twice_and_weight_none_is_no_row():
-    frame, schema = make_survey(60, random_state=3)
-    other, _ = make_survey(60, missing=0, random_state=4)
+    frame, schema = make_survey(60, count=2, random_state=3)
+    other, _ = make_survey(60, count=2, missing=0, random_state=4)
     truth, guess = encode(frame, schema), encode(other, schema)
     visible = Visible(list(schema), summarise(truth, list(schema)))
     weights = np.arange(60) % 3.0
     rows = np.repeat(np.arange(60), weights.astype(int))
     twice = errors_by_kind(visible, guess.take(rows), truth.take(rows))
     assert errors_by_kind(visible, guess, truth, weights) == pytest.approx(twice)
-    assert len(twice) == 6
+    assert len(twice) == len(KINDS)
 
 
 def test_a_kind_without_answers_has_no_error():
@@ -119,6 +121,8 @@ def test_a_blank_guess_is_wrong():
     question = mvrbm.Ranking("q", ranks={"x": "x", "y": "y"})
     assert one(question, [[0], [2], [1]], [[B], [B], [B]]) == {"ranking": pytest.approx(2 / 3)}
     assert np.isnan(one(mvrbm.Continuous("q"), [1.0], [np.nan])["continuous"])
+    # counts 0 to 4 as often each: the median 2 is 6/5 off; a blank guess counts as 4 off
+    assert one(mvrbm.Count("q", high=4), [1, 3, 0], [1, B, 2]) == {"count": pytest.approx((0 + 4 + 2) / 3 / (6 / 5))}
 
 
 # The same errors of plain answers.
@@ -138,15 +142,24 @@ def of_columns(question, true, predicted, weights):
             return ordinal_error(a[question.name], b[question.name], values=question.values, weights=weights)
         case "continuous":
             return continuous_error(a[question.name], b[question.name], weights)
+        case "count":
+            return far_from_the_median(a[question.name], b[question.name], weights)
         case "binary":
             return binary_error(a[question.name], b[question.name], weights)
     return categorical_error(a[question.name], b[question.name], weights)
 
 
+def far_from_the_median(true, predicted, weights):
+    """The distance of guesses from counts by that of the median, which has the least: tried out one by one."""
+    w = (np.ones(len(true)) if weights is None else weights)[true.notna()]
+    v, guess = true.dropna().to_numpy(), predicted[true.notna()].to_numpy()
+    return w @ abs(v - guess) / min(w @ abs(v - middle) for middle in range(int(v.max()) + 1))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_errors_of_columns_are_those_of_a_model(weighted):
-    true, schema = make_survey(300, random_state=1)
-    predicted, _ = make_survey(300, missing=0, random_state=2)
+    true, schema = make_survey(300, count=2, random_state=1)
+    predicted, _ = make_survey(300, count=2, missing=0, random_state=2)
     weights = np.random.default_rng(0).uniform(0, 3, 300) if weighted else None
     for question in schema:
         alone = mvrbm.Schema([question])
@@ -154,7 +167,8 @@ def test_errors_of_columns_are_those_of_a_model(weighted):
         visible = Visible([question], summarise(truth, [question], weights))
         of_model = errors_by_kind(visible, guess, truth, weights)
         assert of_model == {question.kind: pytest.approx(of_columns(question, true, predicted, weights), rel=1e-5)}
-    assert len({question.kind for question in schema}) == 6
+        assert of_model == {question.kind: pytest.approx(error_of(question, true, predicted, weights), rel=1e-5)}
+    assert len({question.kind for question in schema}) == len(KINDS)
 
 
 def test_errors_by_kind_pools_what_the_functions_score_one_by_one():

@@ -10,7 +10,7 @@ Where the truth is blank (NaN, None), nothing is counted.
 
 from __future__ import annotations
 
-from mvrbm.metrics.by_kind import errors_by_kind, errors_by_question
+from mvrbm.metrics.by_kind import error_of, errors_by_kind, errors_by_question
 from mvrbm.metrics.errors import (
     binary_error,
     categorical_error,
@@ -27,6 +27,7 @@ __all__ = [
     "calibration_error",
     "categorical_error",
     "continuous_error",
+    "error_of",
     "errors_by_kind",
     "errors_by_question",
     "log_loss",

@@ -1,4 +1,4 @@
-"""How far answers are from the truth, by type: the paper's six errors (section 4.1)."""
+"""How far answers are from the truth, as each type defines it: the paper's errors (section 4.1), and of other types."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
+from mvrbm.encoding import encode
+from mvrbm.metrics.given import some_weight, weights_of_rows
+from mvrbm.schema import Schema
+from mvrbm.summary import summarise
 from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.units.block import Block
+from mvrbm.units.question import Question
 from mvrbm.visible import Visible
 
 
@@ -20,7 +25,8 @@ def errors_by_kind(
 
     Binary and categorical: the share of wrong answers. Multicategorical: 1 - F1. Continuous: the root mean square in
     standard deviations. Ordinal: the mean distance as a share of the scale. Ranking: the share of pairs in
-    the opposite order. A kind without any answer in `truth` is left out. `weights` says how much each row counts.
+    the opposite order. Count: the mean distance as a share of that from the median. A kind without any answer in
+    `truth` is left out. `weights` says how much each row counts.
     """
     total: dict[str, NDArray[np.float64]] = {}
     error = {}
@@ -41,6 +47,29 @@ def errors_by_question(
             if own[-1]:
                 error[question.name] = block.error(own)
     return {question.name: error[question.name] for question in visible.questions if question.name in error}
+
+
+def error_of(question: Question, true: Any, predicted: Any, weights: Any = None) -> float:
+    """The error of predicted answers to a question of any kind, as the kind defines it; no model is needed.
+
+    true and predicted are tables with the question's columns, rows matched by their order; units, where the error has
+    any, are those of the true answers. A blank truth is not counted.
+
+    >>> import pandas as pd
+    >>> from mvrbm import Count
+    >>> true, guess = pd.DataFrame({"visits": [0, 2, 5, 1]}), pd.DataFrame({"visits": [1, 2, 3, 1]})
+    >>> error_of(Count("visits"), true, guess)  # 3 off in all; always guessing 1, the median, would be 6 off
+    0.5
+    """
+    schema = Schema([question.without_rule()]).learn(true)
+    truth, guess = encode(true, schema), encode(predicted, schema)
+    if truth.n_rows != guess.n_rows:
+        raise ValueError(f"true and predicted must have the same rows, not {truth.n_rows} and {guess.n_rows}")
+    weight = weights_of_rows(weights, truth.n_rows)
+    visible = Visible(list(schema), summarise(truth, list(schema), weight))
+    found = errors_by_kind(visible, guess, truth, weight)
+    some_weight(len(found))
+    return found[question.kind]
 
 
 def _error_parts(
