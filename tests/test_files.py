@@ -619,7 +619,7 @@ def test_where_the_schema_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read_table(path, Schema(QUESTIONS))[1] == Schema(QUESTIONS)
     for kwargs in ({"overrule": {"sex": "weight"}}, {"missing": [9]}):
         with pytest.raises(
-            ValueError, match=r"overrule and missing only guide a guess, but the schema in .*t.schema.yaml"
+            ValueError, match=r"overrule, missing and counts only guide a guess, but the schema in .*t.schema.yaml"
         ):
             read_table(path, **kwargs)
         with pytest.raises(ValueError, match="but the schema that you gave says all"):

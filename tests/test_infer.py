@@ -18,7 +18,7 @@ from mvrbm import yamltext
 from mvrbm.encoding import encode
 from mvrbm.notes import ChoiceSet, ColumnNotes, Notes
 from mvrbm.schema import Schema
-from mvrbm.units import Binary, Categorical, Continuous, Multicategorical, Ordinal, Question, Ranking
+from mvrbm.units import Binary, Categorical, Continuous, Count, Multicategorical, Ordinal, Question, Ranking
 
 N = 60
 
@@ -819,3 +819,47 @@ def test_a_group_ends_where_the_stem_does():
 def test_the_order_of_categories_is_kept():
     cells = pd.Categorical(over(["low", "zero", "high"]), ["zero", "low", "high"], ordered=True)
     assert infer(pd.DataFrame({"x": cells}))["x"].values == ["zero", "low", "high"]
+
+
+COUNTED = {
+    "visits": over([0, 0, 1, 1, 2, 3, 5]),
+    "drinks": over([*[0, 1, 2, 4] * 5, 31]),
+    "children": over([0.0, None, 2, 1, 5, 1]),
+    "texts": over(["0", "1", "1", "12"]),
+}
+NOT_COUNTED = {
+    "ladder": over([0, 7, 8, 9, 10, 7, 8]),
+    "agree": over([1, 2, 3, 4, 5]),
+    "age": [18 + n % 50 for n in range(N)],
+    "yes": over([0, 1]),
+    "income": over([0, 1000, 2000, 30_000]),
+    "region": over([0, 1, 1, 3, 9]),
+    "rate": over([0, 0.5, 1, 4]),
+}
+
+
+def test_counts_are_guessed_only_when_asked_for():
+    frame = pd.DataFrame(COUNTED | NOT_COUNTED)
+    asked, unasked = infer(frame, counts=True), infer(frame)
+    assert {q.name for q in asked if q.kind == "count"} == set(COUNTED)
+    assert not any(q.kind == "count" for q in unasked)
+    assert all(asked[name] == unasked[name] for name in NOT_COUNTED)
+    assert asked.reasons["visits"] == "counts, 0 to 5"
+
+
+def test_what_a_file_says_of_a_column_goes_before_counts():
+    frame = pd.DataFrame(COUNTED)
+    notes = {"visits": ColumnNotes(measure="ordinal"), "drinks": ColumnNotes(labels={0: "none", 1: "beer"})}
+    kinds = {q.name: q.kind for q in infer(frame, counts=True, notes=Notes(notes))}
+    assert (kinds["visits"], kinds["children"]) == ("ordinal", "count")
+    assert kinds["drinks"] != "count"
+
+
+def test_a_column_is_a_count_if_someone_says_so_and_its_cells_allow():
+    frame = pd.DataFrame(COUNTED | NOT_COUNTED)
+    schema = infer(frame, overrule={"ladder": "count", "agree": {"kind": "count", "high": 9}}, missing=[10])
+    assert schema["ladder"] == Count("ladder", missing=[10])
+    assert schema["agree"] == Count("agree", high=9)
+    for name, words in (("rate", "value 0.5 .row 1. is no count"), ("income", "not at 30000; take larger counts as")):
+        with pytest.raises(ValueError, match=f"overrule '{name}': the column cannot be count: .*{words}"):
+            infer(frame, overrule={name: "count"})

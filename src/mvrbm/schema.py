@@ -124,18 +124,20 @@ class Schema:
         overrule: Mapping[str, Question | str | Mapping[str, Any]] | None = None,
         *,
         missing: Iterable[Any] = (),
+        counts: bool = False,
         notes: Notes | None = None,
     ) -> Schema:
         """Guess the questions of a table: a start to look at (`print` it) and to edit.
 
         `overrule` settles what you know better, by the name of a column or question: a kind ("ordinal"), "ignore",
         "weight", settings such as `{"missing": [99]}` or `{"kind": "ordinal", "low": 0}`, or a whole question such as
-        `Ordinal("q5", values=[...])`. `missing` lists codes that mean blank wherever they occur. `notes` are what a
-        file says of its columns; `read_table` passes them on.
+        `Ordinal("q5", values=[...])`. `missing` lists codes that mean blank wherever they occur. With `counts`, columns
+        of small whole numbers from 0 on, most of them low, are counts instead of scales or numbers. `notes` are what
+        a file says of its columns; `read_table` passes them on.
         """
         if not isinstance(overrule or {}, Mapping):
             raise TypeError(f"overrule must look like {{column: 'ordinal'}}, not {overrule!r}")
-        guessed = guess(Table(data), dict(overrule or {}), list(missing), notes or Notes())
+        guessed = guess(Table(data), dict(overrule or {}), list(missing), notes or Notes(), counts)
         schema = cls(guessed.questions, ignore=guessed.ignore, weight=guessed.weight)
         schema.reasons, schema.advice = guessed.reasons, guessed.advice
         return schema

@@ -76,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     c.add_argument("--missing", metavar="CODE", nargs="+", default=[], help="codes that mean blank wherever they occur")
     overrule = "what you know better: a kind, ignore or weight"
     c.add_argument("--overrule", metavar="COLUMN=KIND", nargs="+", default=[], help=overrule)
+    c.add_argument("--counts", action="store_true", help="take small whole numbers from 0 on, mostly low, as counts")
 
     c = add("fit", commands.fit, "learn a model of a table", "data")
     output(c, "the model file to write (.mvrbm)")

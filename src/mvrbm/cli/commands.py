@@ -37,6 +37,7 @@ def schema(args: Args) -> None:
     """Show how a table is read."""
     overrule = dict(_pair(each, "--overrule") for each in args.overrule)
     guide: dict[str, Any] = {"overrule": overrule or None, "missing": [_value(code) for code in args.missing]}
+    guide["counts"] = args.counts
     if too_large(args.data):
         found = Schema.infer(Parts.of(args.data).head(), **guide)
     else:

@@ -48,12 +48,13 @@ def read_table(
     *,
     overrule: Mapping[str, Question | str | Mapping[str, Any]] | None = None,
     missing: Iterable[Any] = (),
+    counts: bool = False,
 ) -> tuple[pd.DataFrame, Schema]:
     """Read a table and its schema from a CSV, Parquet, Feather, SPSS (.sav) or Stata (.dta) file, by its ending.
 
     The schema is the one given (or the YAML file that it names), else the YAML beside the table (`survey.schema.yaml`
-    beside `survey.sav`), else a guess (`Schema.infer`) that uses what the file says of its columns; `overrule` and
-    `missing` guide that guess.
+    beside `survey.sav`), else a guess (`Schema.infer`) that uses what the file says of its columns; `overrule`,
+    `missing` and `counts` guide that guess.
 
     A column of a CSV becomes numbers or truth values only if that loses nothing: 007 stays a text. A CSV cannot tell
     the text "1" from the number 1. In SPSS and Stata files whole numbers come as whole numbers, the codes that mean
@@ -62,13 +63,16 @@ def read_table(
     file, missing = _path(path), list(missing)
     if schema is None and schema_beside(file).is_file():
         schema = schema_beside(file)
-    if schema is not None and (overrule or missing):
+    if schema is not None and (overrule or missing or counts):
         what = "the schema that you gave" if isinstance(schema, Schema) else f"the schema in {schema}"
-        raise ValueError(f"{file}: overrule and missing only guide a guess, but {what} says all; edit it or leave it")
+        guides = "overrule, missing and counts only guide a guess"
+        raise ValueError(f"{file}: {guides}, but {what} says all; edit it or leave it")
     if schema is not None and not isinstance(schema, Schema):
         schema = Schema.from_yaml(_path(schema))
     frame, notes = read_notes(file)
-    return frame, Schema.infer(frame, overrule, missing=missing, notes=notes) if schema is None else schema
+    if schema is None:
+        schema = Schema.infer(frame, overrule, missing=missing, counts=counts, notes=notes)
+    return frame, schema
 
 
 def read_notes(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, Notes]:

@@ -42,10 +42,10 @@ class Guess:
 Said = Question | str | Mapping[str, Any]
 
 
-def guess(table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes) -> Guess:
-    """Guess the questions of a table."""
+def guess(table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes, counts: bool = False) -> Guess:
+    """Guess the questions of a table; `counts` says whether there may be some among them."""
     count_rows(table)
-    guesser = _Guesser(table, overrule, missing, notes)
+    guesser = _Guesser(table, overrule, missing, notes, counts)
     guesser.take_what_is_said()
     guesser.take_weight()
     guesser.take_sets()
@@ -57,13 +57,16 @@ def guess(table: Table, overrule: Mapping[str, Said], missing: list[Any], notes:
 class _Guesser:
     """The state of a guess: which columns are left, and what was decided so far."""
 
-    def __init__(self, table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes) -> None:
+    def __init__(
+        self, table: Table, overrule: Mapping[str, Said], missing: list[Any], notes: Notes, counts: bool
+    ) -> None:
         self.table = table
         self.overrule = {str(name): said for name, said in overrule.items()}
         for name, said in self.overrule.items():
             _check_said(name, said)
         self.missing = missing
         self.notes = notes
+        self.counts = counts
         self.guess = Guess()
         self.left = dict.fromkeys(table.names)
         self.read: dict[str, Column] = {}
@@ -217,7 +220,7 @@ class _Guesser:
 
     def take_column(self, column: Column, more: str = "") -> None:
         try:
-            decided = decide(column)
+            decided = decide(column, self.counts)
         except ValueError as error:  # cells that no kind of question can have
             decided = Decided(None, str(error))
         if decided.question is None:

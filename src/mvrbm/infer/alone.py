@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from mvrbm.cells import Value, plain, some
+from mvrbm.cells import Value, plain, some, to_numbers
 from mvrbm.infer.column import Column, dates
 from mvrbm.infer.kinds import (
     MOST_LEVELS,
@@ -28,6 +28,9 @@ from mvrbm.units import Categorical, Ordinal, Question
 
 _SCALE = range(3, 12)
 """How many whole numbers make a scale."""
+
+_MOST_COUNTED = 200
+"""Larger numbers are no counts, unless someone says so."""
 
 _ID = re.compile(
     r"(.*[^a-z])?(id|uuid|guid)([^a-z].*)?|(resp|respondent|case|user|person|subject|participant|response|record)id"
@@ -49,8 +52,8 @@ class Decided:
     reason: str
 
 
-def decide(column: Column) -> Decided:
-    """Guess what one column asks."""
+def decide(column: Column, counts: bool = False) -> Decided:
+    """Guess what one column asks; `counts` says whether it may be how many of something."""
     aside = _unusable(column)
     if aside:
         return Decided(None, aside)
@@ -62,6 +65,8 @@ def decide(column: Column) -> Decided:
         question = of_two_or(Ordinal, column, column.order)
         return Decided(question, f"ordered categories, {len(column.order)} of them")
     if column.numbers is not None and not (column.unordered and not column.texts):
+        if counts and _are_counts(column):
+            return Decided(as_kind(column, "count"), f"counts, {_span(column)}" + _hint(column))
         return _decide_numbers(column)
     return _decide_texts(column)
 
@@ -193,6 +198,18 @@ def _too_many_texts(column: Column) -> str:
         kind = "free texts" if length > 25 or different > answered / 2 else "too many different texts"
         return f"{kind}: {different} different in {answered} answers"
     return f"too many different texts, {different} (more than {MOST_TEXTS})" if different > MOST_TEXTS else ""
+
+
+def _are_counts(column: Column) -> bool:
+    """Tell whether whole numbers start at 0, have no names, and lie mostly in the lower half."""
+    if column.numbers is None or not column.whole or column.n_different < 3 or labels_of(column):
+        return False
+    named_otherwise = named(column.name, _CATEGORIES) or named(column.name, _TIMES) or _are_ids(column)
+    if named_otherwise or column.notes.measure in ("nominal", "ordinal"):
+        return False
+    most = column.numbers.max()
+    numbers, _ = to_numbers(column.cells(), column.missing)
+    return bool(column.numbers.min() == 0 and most <= _MOST_COUNTED and np.nanmedian(numbers) <= most / 2)
 
 
 def _is_scale(levels: Sequence[Value], name: str) -> bool:
