@@ -73,7 +73,9 @@ class Listed:
         tangent = special.gammaln(location[0] + 1) + special.digamma(location[0] + 1) * (v - location[0])
         poisson = tangent - np.array([np.log(float(math.factorial(n))) for n in v])
         x = [(v - location[0]) / scale[0], (np.log(1 + v) - location[1]) / scale[1]]
-        G, H = base.sum() * poisson, np.zeros((len(v), V.shape[1]))
+        var = max(location[2], 1.0)
+        spread = base[0] + (base[1] * max(location[0], 0.5) / var if len(base) > 1 else 0.0)
+        G, H = spread * poisson, np.zeros((len(v), V.shape[1]))
         for d in range(len(U)):
             G = G + U[d] * x[d]
             H = H + np.outer(x[d], V[d])
@@ -352,13 +354,13 @@ class Oracle:
 
 
 def location_and_scale(rbm, question):
-    """How the data standardised a continuous question; of a count, the count and its logarithm."""
+    """How the data standardised a continuous question; of a count, itself and its logarithm (and its variance)."""
     q = rbm.visible.questions[question]
     if q.kind == "count":
         column = sum(other.n_codes for other in rbm.visible.questions[:question])
         data = np.repeat(np.arange(q.high + 1), rbm.visible.summary.counts[column][: q.high + 1].astype(int))
         both = np.stack([data, np.log(1 + data)])
-        return both.mean(axis=1), np.maximum(both.std(axis=1), [1.0, 0.5])
+        return (*both.mean(axis=1), data.var()), np.maximum(4 * both.std(axis=1), [1.0, 0.5])
     for part in rbm.visible.parts:
         own = rbm.visible.question_order[part.questions]
         if hasattr(part.block, "location") and question in own:

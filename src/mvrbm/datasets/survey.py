@@ -158,8 +158,8 @@ def _ranking(people: _People, name: str, number: int) -> Made:
 
 def _count(people: _People, name: str, number: int) -> Made:
     """Make a few of something (odd numbers), or dozens that spread wider than Poisson's (even numbers)."""
-    rate = np.exp(0.35 * np.clip(people.utilities(1, "none")[:, 0], -4, 4))
-    rate *= 2 if number % 2 else 20 * people.random.gamma(2, 1 / 2, len(rate))
+    rate = np.exp(0.5 * np.clip(people.utilities(1, "none")[:, 0], -3, 3))
+    rate *= 2 if number % 2 else 20 * people.random.gamma(4, 1 / 4, len(rate))
     high = 20 if number % 2 else 300
     counts = np.minimum(people.random.poisson(rate), high)
     return Count(name, high=high), {name: np.where(people.blank(), np.nan, counts)}

@@ -123,7 +123,7 @@ class CountBlock(LevelBlock):
     """Counts: Poisson units (Gehler et al., named by the paper among its kin), cut off at `high`.
 
     The base is Poisson's -log v!, less its tangent at the mean, for which U makes up: so it is 0 there, and of the size
-    of other statistics. The features are the count and its logarithm, standardised: the first moves the rate, both
+    of other statistics. The features are the count and its logarithm, scaled: the first moves the rate, both
     together also how wide it spreads. How much wider or narrower than Poisson's the counts of all spread is learnt, as
     a multiple of the base (the Conway-Maxwell-Poisson distribution). The paper's unit has the count alone.
     """
@@ -187,23 +187,27 @@ class CountBlock(LevelBlock):
 
 
 def _features(counts: Array) -> Array:
-    """x(v) of each count, (counts, 2): itself and its logarithm, standardised by how often each was answered.
+    """x(v) of each count, (counts, 2): itself and its logarithm, less their means, by four standard deviations.
 
-    What hardly varies keeps its unit.
+    One would make weights of the same size move counts further than other answers, and they were overfitted. What
+    hardly varies keeps its unit.
     """
     v, share = np.arange(len(counts)), counts / max(counts.sum(), 1e-300)
     x = np.stack([v, np.log1p(v)], axis=1)
     x -= share @ x
-    result: Array = x / np.maximum(np.sqrt(share @ x**2), (1.0, 0.5))
+    result: Array = x / np.maximum(4 * np.sqrt(share @ x**2), (1.0, 0.5))
     return result
 
 
 def _base(counts: Array) -> Array:
-    """t(v) of each count, (counts, 2): Poisson's base, and the same again to be learnt."""
-    v = np.arange(len(counts))
-    mean = counts @ v / max(counts.sum(), 1e-300)
+    """t(v) of each count, (counts, 2): Poisson's base, and the same in the data's own width, to be learnt.
+
+    The second is about -x^2/2 near the mean, with x the standardised count, so that a step means the same for all.
+    """
+    v, share = np.arange(len(counts)), counts / max(counts.sum(), 1e-300)
+    mean = float(share @ v)
     poisson = special.gammaln(mean + 1) + (v - mean) * special.digamma(mean + 1) - special.gammaln(v + 1)
-    return np.stack([poisson, poisson], axis=1)
+    return np.stack([poisson, poisson * max(mean, 0.5) / max(share @ (v - mean) ** 2, 1.0)], axis=1)
 
 
 def _distance(counts: Array) -> float:

@@ -162,12 +162,16 @@ class LevelBlock(Block):
         return Listed(features, base, X.T, T.T, np.zeros(len(own)), self.size[cells])
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
+        return self._probability(outlook, codes)
+
+    def _probability(self, outlook: Array, codes: Codes) -> Array:
+        """The probability of each code."""
         p = self.softmax(outlook)
         at = self.level_start[:, None] + np.maximum(codes, 0)
         return np.take_along_axis(p, at, axis=0)
 
     def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
-        return np.where(codes >= 0, np.log(np.maximum(self.certainty(outlook, codes), 1e-300)), 0.0)
+        return np.where(codes >= 0, np.log(np.maximum(self._probability(outlook, codes), 1e-300)), 0.0)
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         own = slice(self.level_start[q], self.level_start[q] + self.size[q])
