@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow study study-quick lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report clean
+.PHONY: help demo test test-slow study study-quick lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report bench-counts clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,9 @@ bench-recipes: $(VENV)/.installed ## the baseline, the paper's recipe and the de
 
 bench-report: $(VENV)/.installed ## the map of people and the report, on 38,263 people
 	$(BIN)/python -m benchmarks.report
+
+bench-counts: $(VENV)/.installed ## counts taken as counts, as numbers and as levels of a scale
+	$(BIN)/python -m benchmarks.counts
 
 clean: ## remove what the commands made
 	rm -rf $(VENV) mvrbm-demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

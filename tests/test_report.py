@@ -295,7 +295,7 @@ def test_people_who_are_all_the_same_have_places():
 
 def test_too_many_people_are_sampled_and_the_page_says_so(made, tmp_path, monkeypatch):
     model, frame = made
-    monkeypatch.setattr(shown, "MOST_BYTES", 4000)
+    monkeypatch.setattr(shown, "MOST_BYTES", 100 * 4 / 3 * (len(model.schema_) + 8))
     monkeypatch.setattr(findings, "MOST_CHECKED", 50)
     write_report(model, frame, tmp_path / "r.html", positions=np.random.default_rng(0).random((300, 2)))
     page = (tmp_path / "r.html").read_text()
