@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ WAYS = {
 }
 
 
-def errors(n_rows: int, seed: int, n_counts: int = 6, ways: tuple[str, ...] = tuple(WAYS)) -> pd.DataFrame:
+def errors(n_rows: int, seed: int, n_counts: int = 6, **settings: Any) -> pd.DataFrame:
     """The error of a fifth of the counts, hidden, by way and by sort: a few of something, or dozens."""
     frame, schema = make_survey(n_rows, **OTHERS, count=n_counts, missing=0.1, random_state=seed)
     names = [question.name for question in schema if question.kind == "count"]
@@ -28,10 +29,11 @@ def errors(n_rows: int, seed: int, n_counts: int = 6, ways: tuple[str, ...] = tu
     truth = frame[names].where(hidden)
     kept = frame.assign(**frame[names].mask(hidden))
     rows = {}
-    for way in ways:
-        own = {name: WAYS[way](name, int(kept[name].max())) for name in names}
+    for way, question in WAYS.items():
+        own = {name: question(name, int(kept[name].max())) for name in names}
         begun = time.perf_counter()
-        model = MVRBM(schema=Schema([own.get(q.name, q) for q in schema]), random_state=seed).fit(kept)
+        taken = Schema([own.get(q.name, q) for q in schema])
+        model = MVRBM(schema=taken, random_state=seed, **settings).fit(kept)
         filled = model.complete(kept, questions=names)
         found = [error_of(schema[name], truth[[name]], filled) for name in names]
         rows[way] = {"a few": np.mean(found[::2]), "dozens": np.mean(found[1::2])}

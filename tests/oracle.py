@@ -40,7 +40,7 @@ class Listed:
         elif kind == "ordinal":
             G, H = self._ordinal(question, U, V, base, paper)
         elif kind == "count":
-            G, H = self._count(question, U, V, base, location, scale)
+            G, H = self._count(question, U, V, base, paper, location, scale)
         elif kind == "ranking":
             G, H = self._ranking(question, U, V, base, paper)
         else:
@@ -67,14 +67,14 @@ class Listed:
                 G[m - 1] += base[m - 1]
         return G, H
 
-    def _count(self, question, U, V, base, location, scale):
+    def _count(self, question, U, V, base, paper, location, scale):
         v = np.arange(question.high + 1)
         self.codes = v[:, None]
         tangent = special.gammaln(location[0] + 1) + special.digamma(location[0] + 1) * (v - location[0])
         poisson = tangent - np.array([np.log(float(math.factorial(n))) for n in v])
         x = [(v - location[0]) / scale[0], (np.log(1 + v) - location[1]) / scale[1]]
         var = max(location[2], 1.0)
-        spread = base[0] + (base[1] * max(location[0], 0.5) / var if len(base) > 1 else 0.0)
+        spread = base[0] * (1 if paper else max(location[0], 0.5) / var)
         G, H = spread * poisson, np.zeros((len(v), V.shape[1]))
         for d in range(len(U)):
             G = G + U[d] * x[d]

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 from mvrbm import Binary, Continuous, Schema, write_table
+from mvrbm.units.block import Block
+from mvrbm.units.question import Question
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -17,6 +19,7 @@ PAGES = [
     "docs/tables.md",
     "docs/model-file.md",
     "docs/case-study.md",
+    "docs/adding-a-type.md",
 ]
 
 
@@ -50,6 +53,11 @@ def test_the_page_on_the_model_file_runs_and_names_every_array(tmp_path, monkeyp
     np.testing.assert_array_equal(*(names[which].transform(names["frame"]) for which in ("model", "same")))
     text = (ROOT / "docs/model-file.md").read_text()
     assert all(f"`{array}`" in text for array in names["model"].rbm_.state())
+
+
+def test_the_page_on_types_names_all_that_must_be_written():
+    text = (ROOT / "docs/adding-a-type.md").read_text()
+    assert all(f"`{name}`" in text for name in Block.__abstractmethods__ | Question.__abstractmethods__)
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):

@@ -132,24 +132,20 @@ class CountBlock(LevelBlock):
     smoothing = 1e-3
 
     def __init__(self, questions: Sequence[Count], summary: Summary, paper: bool) -> None:
-        self._own = questions
-        self._n_each = 1 if paper else 2
-        """The features, and the base statistics, of a question."""
+        self._own, self._paper = questions, paper
         counts = [c[: q.n_values] for q, c in zip(questions, summary.counts, strict=True)]
-        A, C = (
-            sparse.block_diag([of(c)[:, : self._n_each] for c in counts], format="csr") for of in (_features, _base)
-        )
-        every = np.arange(len(questions))
-        super().__init__(questions, [len(c) for c in counts], every, A, C)
-        self.feature_start, self.base_question = self._n_each * every, np.repeat(every, self._n_each)
+        x, t = [_features(c)[:, : 1 if paper else 2] for c in counts], [_base(c, paper)[:, None] for c in counts]
+        A, C = (sparse.block_diag(each, format="csr") for each in (x, t))
+        super().__init__(questions, [len(c) for c in counts], np.arange(len(counts)), A, C)
+        self.base_question = np.arange(len(counts))
+        self.feature_start = self.base_question * (1 if paper else 2)
         self._distance = np.array([_distance(c) for c in counts])
 
     def start_base(self) -> Array:
-        return 1.0 - self.natural_slope(np.zeros(self.n_base))
+        return np.ones(self.n_base)
 
     def natural_slope(self, base: Array) -> Array:
-        """The first statistic of a question is Poisson's own, and stays."""
-        return np.arange(self.n_base).astype(base.dtype) % self._n_each
+        return np.full_like(base, 0.0 if self._paper else 1.0)
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The median, which loses least by the absolute error."""
@@ -199,15 +195,15 @@ def _features(counts: Array) -> Array:
     return result
 
 
-def _base(counts: Array) -> Array:
-    """t(v) of each count, (counts, 2): Poisson's base, and the same in the data's own width, to be learnt.
+def _base(counts: Array, paper: bool) -> Array:
+    """t(v) of each count: Poisson's base; else than by the paper in the data's width, -1/2 a standard deviation away.
 
-    The second is about -x^2/2 near the mean, with x the standardised count, so that a step means the same for all.
+    So what is learnt is about 1, whatever the counts. It is Poisson's where it is the variance by the mean.
     """
     v, share = np.arange(len(counts)), counts / max(counts.sum(), 1e-300)
     mean = float(share @ v)
-    poisson = special.gammaln(mean + 1) + (v - mean) * special.digamma(mean + 1) - special.gammaln(v + 1)
-    return np.stack([poisson, poisson * max(mean, 0.5) / max(share @ (v - mean) ** 2, 1.0)], axis=1)
+    poisson: Array = special.gammaln(mean + 1) + (v - mean) * special.digamma(mean + 1) - special.gammaln(v + 1)
+    return poisson if paper else poisson * max(mean, 0.5) / max(share @ (v - mean) ** 2, 1.0)
 
 
 def _distance(counts: Array) -> float:
