@@ -14,6 +14,8 @@ from mvrbm.datasets import make_survey
 from mvrbm.metrics import error_of
 
 OTHERS = {"binary": 12, "categorical": 3, "multicategorical": 1, "continuous": 1, "ordinal": 12, "ranking": 0}
+SORTS = ("a few", "dozens")
+"""The odd and the even counts of a made survey."""
 WAYS = {
     "count": lambda name, most: Count(name, high=most),
     "continuous": lambda name, most: Continuous(name, low=0, high=most, integer=True),
@@ -36,7 +38,7 @@ def errors(n_rows: int, seed: int, n_counts: int = 6, **settings: Any) -> pd.Dat
         model = MVRBM(schema=taken, random_state=seed, **settings).fit(kept)
         filled = model.complete(kept, questions=names)
         found = [error_of(schema[name], truth[[name]], filled) for name in names]
-        rows[way] = {"a few": np.mean(found[::2]), "dozens": np.mean(found[1::2])}
+        rows[way] = {sort: np.mean(found[n::2]) for n, sort in enumerate(SORTS)}
         rows[way]["seconds"] = time.perf_counter() - begun
     return pd.DataFrame(rows).T
 
@@ -44,16 +46,16 @@ def errors(n_rows: int, seed: int, n_counts: int = 6, **settings: Any) -> pd.Dat
 def main(n_rows: int = 2000, n_seeds: int = 5) -> None:
     found = [errors(n_rows, seed) for seed in range(n_seeds)]
     print(
-        f"{n_rows:,} people, {n_seeds} made surveys; distance of hidden counts, in per cent of that from their median\n"
+        f"{n_rows:,} people, {n_seeds} surveys; how far guesses of hidden counts are, in per cent of their median's\n"
     )
-    print(f"{'taken as':12}{'a few':>24}{'dozens':>24}{'seconds':>10}")
+    print(f"{'taken as':12}" + "".join(f"{sort:>22}{'best in':>10}" for sort in SORTS) + f"{'seconds':>10}")
     for way in WAYS:
-        cells = []
-        for sort in ("a few", "dozens"):
+        line = f"{way:12}"
+        for sort in SORTS:
             own = [100 * each.loc[way, sort] for each in found]
-            cells.append(f"{np.mean(own):.1f} ({min(own):.1f} to {max(own):.1f})")
-        seconds = np.mean([each.loc[way, "seconds"] for each in found])
-        print(f"{way:12}{cells[0]:>24}{cells[1]:>24}{seconds:>10.1f}")
+            best = sum(each[sort].idxmin() == way for each in found)
+            line += f"{f'{np.mean(own):.1f} ({min(own):.1f} to {max(own):.1f})':>22}{best:>10}"
+        print(line + f"{np.mean([each.loc[way, 'seconds'] for each in found]):>10.1f}")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class Block(ABC):
     there is no answer, and what is blank has no feature, no statistic and no share in the partition function.
 
     To add a type, write a `Question` (the table's side) and a `Block` (the model's side) in one file of this
-    folder and add it to the list in `__init__`. CONTRIBUTING.md says what the tests need to run on it.
+    folder and add it to the list in `__init__`: docs/adding-a-type.md goes through it.
     """
 
     questions: Sequence[Question]
