@@ -56,8 +56,8 @@ TOLD = [
     (Count("q", high=30, labels={0: "none"}), [[0], [12], [-1]], ["none", "12", ""]),
     (
         Multicategorical("q", columns={"a": "x", "b": "y"}, labels={"b": "Bee"}),
-        [[1, 1], [0, 1], [0, 0], [-1, -1]],
-        ["a, Bee", "Bee", "nothing chosen", ""],
+        [[1, 1], [0, 1], [0, 0], [-1, -1], [1, -1], [-1, 0]],
+        ["a, Bee", "Bee", "nothing chosen", "", "a, Bee not known", "a not known"],
     ),
     (
         Ranking("q", ranks={"a": "x", "b": "y", "c": "z"}),

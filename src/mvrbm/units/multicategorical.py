@@ -305,10 +305,11 @@ class Multicategorical(Question):
         return block
 
     def tell(self, block: Cells) -> list[str]:
-        """List the options that each row chose."""
+        """List the options that each row chose, and those that it leaves open."""
         names = np.array(self.value_names, dtype=object)
-        chosen = [", ".join(names[row == 1]) or "nothing chosen" for row in block]
-        return ["" if blank else told for told, blank in zip(chosen, (block < 0).all(axis=1), strict=True)]
+        told = [[*names[row == 1], *(f"{name} not known" for name in names[row < 0])] for row in block]
+        blank = (block < 0).all(axis=1)
+        return ["" if none else ", ".join(said) or "nothing chosen" for said, none in zip(told, blank, strict=True)]
 
     def views(self, block: Cells) -> list[View]:
         """How many options are chosen, then each option by itself."""
