@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mvrbm import yamltext
 from mvrbm.cells import aligned, some
-from mvrbm.encoding import asked, count_rows, encode, read_columns
+from mvrbm.encoding import asked, blocks, count_rows, encode, read_columns
 from mvrbm.infer import guess
 from mvrbm.notes import Notes
 from mvrbm.tables import Table
@@ -166,6 +166,20 @@ class Schema:
         known = all(question.values is not None or question.n_numbers for question in self.questions)
         schema = self if known else self.learn(table)
         return asked(encode(table, schema, unseen), schema)
+
+    def tell(self, data: Any, unseen: str = "error") -> Any:
+        """Say how each row of a table is read: a table with a column of words for each question, "" for a blank.
+
+        >>> import pandas as pd
+        >>> from mvrbm.units import Ranking
+        >>> frame = pd.DataFrame({"tea": [1, 2, None], "milk": [1, 1, None]})
+        >>> Schema([Ranking("drinks", ranks=["tea", "milk"])]).tell(frame)["drinks"].tolist()
+        ['tea = milk', 'milk > tea', '']
+        """
+        table = Table(data)
+        learnt = self.learn(table)
+        found = blocks(encode(table, learnt, unseen), learnt)
+        return table.only({question.name: np.array(question.tell(block), object) for question, block in found})
 
     def to_dict(self) -> dict[str, Any]:
         """List all that the schema says, as plain data."""
