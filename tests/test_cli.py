@@ -405,3 +405,14 @@ def test_a_predictor_predicts_its_target_and_says_what_it_cannot_do(model, capsy
     assert "trained to predict binary_1" in capsys.readouterr().err
     assert run("complete p.mvrbm survey.csv -o out.csv") == 1
     assert "only predicts its target" in capsys.readouterr().err
+
+
+def test_no_flags_of_a_table_that_could_not_be_written(folder, capsys):
+    frame = FRAME.rename(columns={"binary_1": "a name that SPSS does not take"})
+    frame.to_csv("long.csv", index=False)
+    assert run("fit long.csv -o m.mvrbm --n-hidden 2 --max-epochs 1 --quiet") == 0
+    assert run("complete m.mvrbm long.csv -o filled.sav --flags cells.csv") == 1
+    assert "SPSS takes no column named" in capsys.readouterr().err
+    assert not Path("cells.csv").exists()
+    assert run("complete m.mvrbm long.csv -o filled.csv --flags cells.csv") == 0
+    assert Path("cells.csv").exists()

@@ -89,11 +89,11 @@ def complete(args: Args) -> None:
     model, frame = _model_and_table(args, "complete")
     given = {"questions": args.questions, "draws": args.draws, "random_state": args.random_state}
     found = model.complete(frame, flags=bool(args.flags), **given)
-    if args.flags:
-        found, flags = found
-        _write(args, flags.assign(value=flags["value"].astype(str)), args.flags)
+    found, flags = found if args.flags else (found, None)
     for table, target in zip(found if args.draws else [found], targets, strict=True):
         _write(args, table, target, model)
+    if flags is not None:  # after the table: there are no flags of one that could not be written
+        _write(args, flags.assign(value=flags["value"].astype(str)), args.flags)
 
 
 def transform(args: Args) -> None:
