@@ -56,17 +56,34 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         of each in turn. Vectors and samples are of the first. With "masked" only.
     n_chains
         Persistent chains, for "pcd": 256.
-    optimiser, learning_rate, momentum, schedule, l2, decay
-        "adam" (the default) or "sgd"; the size of its first steps (None: 0.02, for other objectives than "masked" 0.01,
-        less for more than 50 hidden units; in the recipe of the paper 0.1, less for more than 100); the momentum of
-        "sgd"; how the rate goes on ("constant", "linear" or "cosine", the latter two down to 0 at `max_epochs`); the
-        shrinkage of the weights, in the objective (0) or, for "masked", in each step (0.15 of the rate).
-    batch_size, max_epochs
-        Rows in a step (None: a fiftieth of the table, 64 to 512), and the most passes over the table (200).
-    early_stopping, hidden_share, patience, refit_epochs
-        Hide a share (0.1) of the answers of up to 4,000 people from training; after `patience` (8) epochs (and at least
-        100 steps) in which they were not predicted better, lower the rate, and stop when that no longer helps. The
-        parameters are those of the best epoch, after `refit_epochs` (25; "masked" only) more with all answers.
+    optimiser
+        "adam" (the default) or "sgd".
+    learning_rate
+        The size of the first steps. None: 0.02, for other objectives than "masked" 0.01, less for more than 50 hidden
+        units; in the recipe of the paper 0.1, less for more than 100.
+    momentum
+        That of "sgd": 0.
+    schedule
+        How the learning rate goes on: "constant" (the default), "linear" or "cosine", the latter two down to 0 at
+        `max_epochs`.
+    l2
+        The shrinkage of the weights as a part of the objective: 0.
+    decay
+        The shrinkage of the weights in each step, as a share of the learning rate (0.15). With "masked" only.
+    batch_size
+        Rows in a step. None: a fiftieth of the table, 64 to 512.
+    max_epochs
+        The most passes over the table: 200.
+    early_stopping
+        Whether to hide some answers from training, and to stop when they are no longer predicted better (the default).
+        The parameters are those of the best epoch.
+    hidden_share
+        The share of answers that is hidden for early stopping, of up to 4,000 people: 0.1.
+    patience
+        Epochs (8, and at least 100 steps) in which the hidden answers may be predicted no better; then the learning
+        rate falls to 0.3 of what it was, and after the third time training ends.
+    refit_epochs
+        Further epochs with all answers, once early stopping has found the best one: 25. With "masked" only.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads
