@@ -71,7 +71,7 @@ def ordinal_error(
 ) -> float:
     """The mean distance between levels of a scale, as a share of its length: 0 is right, 1 the other end.
 
-    sum of w |t - p| / (M - 1) / sum of w, over the rows whose true answer t is there. The answers are codes from 0 to
+    `sum of w |t - p| / (M - 1) / sum of w`, over the rows whose true answer t is there. The answers are codes from 0 to
     M - 1 with `n_levels` = M, or any of `values`, which are the levels in order. A blank guess counts as
     wrong by the whole scale.
 

@@ -70,7 +70,7 @@ def calibration_error(true: Given, probabilities: Given, bins: int = 10, weights
     Probabilities c are put in `bins` bins of the same width, ((b-1)/B, b/B] (0 in the first). With W_b the weight of
     bin b and W of all:
 
-        sum over b of W_b / W * |share that happened in b - mean c in b|
+        `sum over b of W_b / W * |share that happened in b - mean c in b|`
 
     With two levels, or P(1) of 0/1 answers, c is P(1) and it happens if the answer is 1. With more levels, c
     is the probability of the most probable level, and it happens if that is the answer. The shapes are those of
@@ -111,7 +111,7 @@ def quantile_calibration(true: Given, cdf_values: Given, bins: int = 10, weights
     value u). Of predictions that mean what they say, the share e lies at or below e, for any e. The error is the mean
     over the inner edges e = 1/B, ..., (B-1)/B of
 
-        |sum of w [u <= e] / sum of w - e|
+        `|sum of w [u <= e] / sum of w - e|`
 
     0 and 1 are left out: all distributions are right there. true only says which rows are blank.
 
