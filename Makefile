@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow study study-quick lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report bench-counts clean
+.PHONY: help demo test test-slow study study-quick docs lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report bench-counts bench-accuracy bench-draws bench-prediction clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -15,6 +15,13 @@ $(VENV)/.installed: pyproject.toml
 
 demo: $(VENV)/.installed ## everything on a real survey, in the folder mvrbm-demo
 	$(BIN)/mvrbm demo -o mvrbm-demo
+
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	@touch $@
+
+docs: $(VENV)/.docs ## the guide, as a site in the folder site: open site/index.html
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env docs site
 
 test: $(VENV)/.installed ## the tests, in under ten minutes
 	$(BIN)/python -m pytest -m "not slow"
@@ -58,6 +65,16 @@ bench-report: $(VENV)/.installed ## the map of people and the report, on 38,263 
 bench-counts: $(VENV)/.installed ## counts taken as counts, as numbers and as levels of a scale
 	$(BIN)/python -m benchmarks.counts
 
+bench-accuracy: $(VENV)/.installed ## hidden answers found by us and by others, on the surveys in MVRBM_SURVEYS
+	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.accuracy --ablation
+
+bench-draws: $(VENV)/.installed ## whether completed draws are honest
+	$(BIN)/python -m benchmarks.draws
+
+bench-prediction: $(VENV)/.installed ## one question from all others, by us and by others
+	$(BIN)/python -m benchmarks.prediction
+
 clean: ## remove what the commands made
-	rm -rf $(VENV) mvrbm-demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) mvrbm-demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
