@@ -502,3 +502,9 @@ def test_a_skip_rule_can_ask_for_a_count() -> None:
     assert question.says(np.array([[0], [2], [-1]]), 2).tolist() == [False, True, False]
     with pytest.raises(ValueError, match="a skip rule asks for 4, which is above high=3"):
         question.says(np.array([[0]]), 4)
+
+
+def test_ranks_are_whole_numbers_where_every_item_has_one():
+    question = Ranking("q", ranks={"a": "x", "b": "y"})
+    assert question.decode(np.array([[0], [1]]))["x"].dtype.kind == "i"
+    assert question.decode(np.array([[0], [-1]]))["x"].dtype.kind == "f"

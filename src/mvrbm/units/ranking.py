@@ -192,6 +192,7 @@ class Ranking(Question):
         place = self._places(block)
         if self.ranks:
             place = self._beside_given(place, like) if like else place
+            place = place if np.isnan(place).any() else place.astype(np.int64)  # a rank is no 1.0 where all have one
             return {column: place[:, item] for item, column in enumerate(self.columns)}
         if self.choices:
             written = {}
