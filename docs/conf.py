@@ -19,11 +19,10 @@ TO_COME = ("accuracy", "scale", "adding-a-type")
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
-smartquotes = False  # a value such as "masked" is to be copied
+smartquotes_action = "D"  # dashes; a value such as "masked" is to be copied
 default_role = "code"  # docstrings are read in the terminal first: one backtick
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the signature of MVRBM is long enough
-autodoc_default_options = {"members": True, "inherited-members": "BaseEstimator, TransformerMixin, object"}
 napoleon_google_docstring = False
 
 html_theme = "furo"

@@ -95,6 +95,11 @@ def test_outputs_may_differ_a_little_and_no_more():
     assert not pages.about_the_same("", "1\n")
 
 
+def test_the_reference_has_every_public_name():
+    told = re.findall(r"auto(?:class|function):: mvrbm\.(\w+)$", (ROOT / "docs/api.md").read_text(), re.MULTILINE)
+    assert set(mvrbm.__all__) == set(told)
+
+
 def test_the_citation_is_of_this_version():
     told = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -144,8 +144,10 @@ class MVRBMPredictor(Predictor):
         The share of the others in "hybrid", from 0 to 1.
     solver
         "minibatch", or "lbfgs": steps over the whole table, for the methods whose objective has a value.
-    n_hidden, schema, recipe, ...
-        As those of `MVRBM`; 20 hidden units are enough for most targets. `n_models` counts for "generative" alone.
+    n_hidden
+        Hidden units: 20, which are enough for most targets.
+    settings
+        Every other setting of `MVRBM`, by its name. `n_models` counts for "generative" alone.
 
     Attributes
     ----------
