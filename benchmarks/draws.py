@@ -182,9 +182,7 @@ def main() -> None:
         print(f"{time.perf_counter() - begun:.0f} s\n")
     if asked.repeats:
         print(f"## A regression on completed tables of {asked.rows} people, {asked.repeats} times, 10 draws")
-        print(
-            "how often the pooled 95% interval of each coefficient holds the truth, and how far the mean estimate is off\n"
-        )
+        print("how often pooled 95% intervals of the coefficients hold the truth; how far the mean estimate is off\n")
         print(on_regression(asked.repeats, asked.rows, 10).round(2).to_string())
 
 
