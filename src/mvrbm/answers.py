@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ POOL = 16
 """Blocks whose rows are shuffled together, so that a sorted file gives mixed batches."""
 SPAN = BLOCK * POOL
 """Rows that a pass over the whole table takes at a time, so that sums have the same bits wherever the answers are."""
+
+
+def _nothing(start: int, stop: int) -> tuple[Any, ...]:
+    return ()
+
+
+def weights_also(weights: Weights | None) -> Callable[[int, int], tuple[Weights]]:
+    """The weights of the rows of a span, for `Source.over_spans`; None is 1 for each."""
+    return lambda start, stop: (np.ones(stop - start) if weights is None else weights[start:stop],)
 
 
 class Source(ABC):
@@ -42,11 +51,17 @@ class Source(ABC):
         """Answers in memory, and where in them some rows are."""
         return self.take(rows), np.arange(len(rows))
 
-    def over_spans(self, work: Callable[[Answers, Weights], T], weights: Weights | None = None) -> Iterator[T]:
-        """What `work` finds in each span of the table and the weights of its rows (None: 1), in order."""
-        for start in range(0, self.n_rows, SPAN):
-            stop = min(start + SPAN, self.n_rows)
-            yield work(self.span(start, stop), np.ones(stop - start) if weights is None else weights[start:stop])
+    def over_spans(self, work: Callable[..., T], also: Callable[[int, int], tuple[Any, ...]] = _nothing) -> Iterator[T]:
+        """What `work` finds in each span of the table, in order; `also` says what else it is given of rows a to b."""
+        for start, stop in self.spans():
+            yield work(self.span(start, stop), *also(start, stop))
+
+    def spans(self) -> list[tuple[int, int]]:
+        """The first row of each span, and the row after its last."""
+        return [(start, min(start + SPAN, self.n_rows)) for start in range(0, self.n_rows, SPAN)]
+
+    def expect(self, rows: Rows) -> None:  # noqa: B027
+        """Take note that these rows will be taken next, in some order, and no others before that is said of them."""
 
     def loaded(self) -> Answers:
         """The whole table in memory."""
@@ -118,15 +133,43 @@ class Patched(Source):
         return self.table.n_rows
 
     def take(self, rows: Rows) -> Answers:
-        return self._patched(self.table.take(rows), rows)
+        return put(self.table.take(rows), *self.patch(rows))
 
     def span(self, start: int, stop: int) -> Answers:
-        own = self.table.span(start, stop)
-        return self._patched(Answers(own.codes.copy(), own.numbers.copy()), np.arange(start, stop))
+        return _put_into_copy(self.table.span(start, stop), *self.patch(np.arange(start, stop)))
 
-    def _patched(self, answers: Answers, rows: Rows) -> Answers:
+    def patch(self, rows: Rows) -> tuple[Rows, Answers]:
+        """Which of some rows are replaced, by their places among them, and by what."""
         place = np.searchsorted(self.rows, rows)
         place[place == len(self.rows)] = 0
         here = np.flatnonzero(self.rows[place] == rows) if len(self.rows) else place[:0]
-        answers.codes[here], answers.numbers[here] = self.instead.codes[place[here]], self.instead.numbers[place[here]]
-        return answers
+        return here, self.instead.take(place[here])
+
+    def over_spans(self, work: Callable[..., T], also: Callable[[int, int], tuple[Any, ...]] = _nothing) -> Iterator[T]:
+        def patch_also(start: int, stop: int) -> tuple[Any, ...]:
+            return *self.patch(np.arange(start, stop)), *also(start, stop)
+
+        return self.table.over_spans(_OfPatched(work), patch_also)
+
+    def expect(self, rows: Rows) -> None:
+        self.table.expect(rows)
+
+
+@dataclass(frozen=True)
+class _OfPatched:
+    """What some work finds in a span of which rows are replaced."""
+
+    work: Callable[..., Any]
+
+    def __call__(self, answers: Answers, here: Rows, instead: Answers, *also: Any) -> Any:
+        return self.work(_put_into_copy(answers, here, instead), *also)
+
+
+def put(answers: Answers, here: Rows, instead: Answers) -> Answers:
+    """Replace, in place, the rows `here`."""
+    answers.codes[here], answers.numbers[here] = instead.codes, instead.numbers
+    return answers
+
+
+def _put_into_copy(answers: Answers, here: Rows, instead: Answers) -> Answers:
+    return put(Answers(answers.codes.copy(), answers.numbers.copy()), here, instead) if len(here) else answers

@@ -108,9 +108,11 @@ class Parts:
     def learnt(self, schema: Schema | None) -> Schema:
         """The schema with the values that were left out; without one, a guess from the first rows."""
         schema = Schema.infer(self.head()) if schema is None else schema
-        telling, places = self._telling(schema)
-        with _placed(lambda row: places[row]):
-            return schema.learn(telling)
+        learner = Learner(schema)
+        for piece in self.pieces(schema.columns, "looking at the table"):
+            with at_part(piece.part.name, piece.first):
+                learner.add(piece.part.name, piece.first, *telling(piece.table, schema))
+        return learner.learnt()
 
     def head(self) -> Any:
         """The first rows, as a table of PyArrow."""
@@ -124,28 +126,6 @@ class Parts:
                 break
         return pa.concat_tables(few, promote_options="permissive").slice(0, GUESSED_FROM)
 
-    def _telling(self, schema: Schema) -> tuple[Any, list[tuple[Part, int]]]:
-        """The rows that are enough to learn from, and where each was."""
-        import pandas as pd
-
-        frames: list[Any] = []
-        places: list[tuple[Part, int]] = []
-        n_reduced = 0
-        for piece in self.pieces(schema.columns, "looking at the table"):
-            with _in(piece):
-                rows = _telling_rows(piece.table, schema)
-            own = piece.table.take(rows)
-            # as plain cells, since each part may say them in a type of its own
-            cells = {name: pd.Series(own.column(name).to_pylist(), dtype=object) for name in own.column_names}
-            frames.append(pd.DataFrame(cells))
-            places += [(piece.part, piece.first + int(row)) for row in rows]
-            if len(places) > 2 * n_reduced + AT_ONCE:
-                together = pd.concat(frames, ignore_index=True)
-                rows = _telling_rows(together, schema)
-                frames, places = [together.iloc[rows]], [places[row] for row in rows]
-                n_reduced = len(places)
-        return pd.concat(frames, ignore_index=True), places
-
     def encoded(self, schema: Schema, unseen: str, folder: Path) -> tuple[Filed, NDArray[np.float64] | None]:
         """The answers, put into files of a folder, and the weights of the rows."""
         writer = Writer(folder)
@@ -153,7 +133,7 @@ class Parts:
         columns = schema.columns + ([schema.weight] if schema.weight is not None else [])
         try:
             for piece in self.pieces(columns, "encoding"):
-                with _in(piece):
+                with at_part(piece.part.name, piece.first):
                     table = Table(piece.table)
                     writer.add(encoding.encode(table, schema, unseen))
                     weights.append(encoding.weight_cells(table, schema))
@@ -196,7 +176,7 @@ class Parts:
         for part, file in zip(self.parts, files, strict=True):
             with written_whole(file) as whole, _Sink(whole) as sink:
                 for piece in pieces_of(part):
-                    with _in(piece):
+                    with at_part(piece.part.name, piece.first):
                         found = to_arrow(Table(job(to_pandas(piece.table)))).replace_schema_metadata(None)
                     kinds = kinds or _out_kinds(found.schema, self.schema, schema)
                     sink.add(found, kinds, part)
@@ -282,14 +262,14 @@ def parts_of(data: Any, scratch: Path) -> Iterator[Parts]:
 
 @contextmanager
 def answers_of(
-    data: Any, schema: Schema | None, unseen: str
+    data: Any, schema: Schema | None, unseen: str, known: Schema | None = None
 ) -> Iterator[tuple[Schema, Filed, NDArray[np.float64] | None]]:
     """The schema, the answers and the weights of a table in parts; what is put on disk for them is removed afterwards.
 
-    It goes where `tempfile` puts things: the variable TMPDIR names another place.
+    `known` is the schema if it was learnt before. Things go where `tempfile` puts them (the variable TMPDIR).
     """
     with tempfile.TemporaryDirectory(prefix="mvrbm-") as folder, parts_of(data, Path(folder)) as parts:
-        learnt = parts.learnt(schema)
+        learnt = known or parts.learnt(schema)
         filed, weights = parts.encoded(learnt, unseen, Path(folder))
         with filed:
             if weights is not None:
@@ -327,10 +307,44 @@ def pieces_of(part: Part, columns: list[str] | None = None) -> Iterator[Piece]:
             first += len(batch)
 
 
-def _telling_rows(data: Any, schema: Schema) -> NDArray[np.intp]:
+class Learner:
+    """What the parts of a table say of its questions: the rows that are enough to learn from."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._frames: list[Any] = []
+        self._places: list[tuple[str, int]] = []
+        self._n_reduced = 0
+
+    def add(self, name: str, first: int, frame: Any, rows: NDArray[np.intp]) -> None:
+        """Take the `telling` rows of a part, whose first row has a number."""
+        import pandas as pd
+
+        self._frames.append(frame)
+        self._places += [(name, first + int(row)) for row in rows]
+        if len(self._places) > 2 * self._n_reduced + AT_ONCE:
+            frame, rows = telling(pd.concat(self._frames, ignore_index=True), self.schema)
+            self._frames, self._places = [frame], [self._places[row] for row in rows]
+            self._n_reduced = len(rows)
+
+    def learnt(self) -> Schema:
+        """The schema with the values that were left out."""
+        import pandas as pd
+
+        with _placed(lambda row: self._places[row]):
+            return self.schema.learn(pd.concat(self._frames, ignore_index=True))
+
+
+def telling(data: Any, schema: Schema) -> tuple[Any, NDArray[np.intp]]:
+    """The rows that are enough to learn from, as a table of plain cells, and their numbers."""
+    import pandas as pd
+
     table = Table(data)
-    own = [question.telling(encoding.read_columns(table, question)) for question in schema]
-    return np.unique(np.concatenate([[0], *own])).astype(np.intp)
+    columns = [(question, encoding.read_columns(table, question)) for question in schema]
+    rows = np.unique(np.concatenate([[0], *(question.telling(own) for question, own in columns)])).astype(np.intp)
+    # plain, since each part may have a column in a type of its own
+    cells = {name: list(own[rows]) for _, each in columns for name, own in each.items()}
+    return pd.DataFrame({name: pd.Series(own, dtype=object) for name, own in cells.items()}), rows
 
 
 def _kind(kind: Any) -> str:
@@ -372,20 +386,20 @@ def _check_same(name: str, found: dict[str, str], first: str, kinds: dict[str, s
 
 
 @contextmanager
-def _in(piece: Piece) -> Iterator[None]:
+def at_part(name: str, first: int = 0) -> Iterator[None]:
     """Say of which part an error is, and count its rows from the start of that."""
-    with _placed(lambda row: (piece.part, piece.first + row), piece.part):
+    with _placed(lambda row: (name, first + row), name):
         yield
 
 
 @contextmanager
-def _placed(place: Any, part: Part | None = None) -> Iterator[None]:
+def _placed(place: Callable[[int], tuple[str, int]], name: str = "") -> Iterator[None]:
     try:
         yield
     except ValueError as error:
         said = str(error)
         rows = re.findall(r"\brow (\d+)", said)
         if rows:
-            part, row = place(int(rows[0]))
+            name, row = place(int(rows[0]))
             said = said.replace(f"row {rows[0]}", f"row {row}", 1)
-        raise ValueError(f"{part.name}: {said}" if part else said) from None
+        raise ValueError(f"{name}: {said}" if name else said) from None

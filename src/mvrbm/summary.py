@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.answers import Answers, Source, Weights
+from mvrbm.answers import Answers, Source, Weights, weights_also
 from mvrbm.arrays import FileError, State, Stored
 from mvrbm.kernels.compile import kernel
 
@@ -87,7 +87,7 @@ def _totals(table: Source, work: Callable[[Answers, Weights], Sums], weights: We
     def add(total: Sums, found: Sums) -> Sums:
         return tuple(a + b for a, b in zip(total, found, strict=True))
 
-    return reduce(add, table.over_spans(work, weights))
+    return reduce(add, table.over_spans(work, weights_also(weights)))
 
 
 @dataclass(frozen=True)

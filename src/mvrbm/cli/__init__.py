@@ -83,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
     c.add_argument("--schema", **own_schema)
     going = "save training there as it goes; run again, it goes on and ends where an undisturbed run ends"
     c.add_argument("--checkpoint", metavar="DIR", help=going)
+    dask = "train on a Dask cluster: the address of its scheduler, or local for processes of this machine"
+    c.add_argument("--dask", metavar="ADDRESS", help=dask)
     add_settings(c, MVRBM)
 
     c = add("complete", commands.complete, "fill the blanks of a table", "model", "data")

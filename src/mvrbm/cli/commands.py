@@ -57,20 +57,31 @@ def fit(args: Args) -> None:
     target_of(args.output)
     _apart([args.output], args.data, *([args.schema] if args.schema else []))
     found: Schema | None
-    if too_large(args.data):
+    if args.dask or too_large(args.data):
         frame, found, people = args.data, _schema_for(args), Parts.of(args.data).n_rows
     else:
         frame, found = read_table(args.data, args.schema)
         people = len(frame)
     say(args, f"{args.data}: {people:,} people" + (f", {len(found)} questions" if found else ""))
     begun = time.perf_counter()
-    model = MVRBM(schema=found, **settings_of(args, MVRBM)).fit(frame, checkpoint=args.checkpoint)
+    model = _fitter(args, found).fit(frame, checkpoint=args.checkpoint)
     history = model.history_
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
     model.save(args.output)
     took = f"{len(history.epochs)} epochs in {time.perf_counter() - begun:.1f} s"
     say(args, f"{args.output}: {took}, the model is of epoch {history.best_epoch}; ended by {history.stopped}")
+
+
+def _fitter(args: Args, found: Schema | None) -> MVRBM:
+    settings = settings_of(args, MVRBM)
+    if args.dask is None:
+        return MVRBM(schema=found, **settings)
+    try:
+        from mvrbm.dask import DaskMVRBM
+    except ImportError as error:
+        raise ValueError(f"--dask needs more than is installed ({error}); pip install 'mvrbm[dask]'") from None
+    return DaskMVRBM(schema=found, client=args.dask, **settings)
 
 
 def complete(args: Args) -> None:

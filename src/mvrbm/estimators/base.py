@@ -6,7 +6,7 @@ import difflib
 import itertools
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -28,6 +28,7 @@ from mvrbm.summary import summarise
 from mvrbm.tables import Table
 from mvrbm.training import History, Settings, refit, train
 from mvrbm.training.checkpoint import Checkpoint
+from mvrbm.training.engine import Workers
 from mvrbm.training.screening import screen
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, hide, patterns
 from mvrbm.training.trainer import Progress
@@ -56,6 +57,8 @@ class Machine(BaseEstimator):  # type: ignore[misc]
     history_: History
     kept: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
     """Fitted attributes, plain data or small arrays, that a model file holds beside the machine."""
+    _workers: Callable[[int | None], Workers] = Workers
+    """Who takes the jobs of training."""
 
     def __init__(
         self,
@@ -138,17 +141,21 @@ class Machine(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _answers(
-        self, X: Any, sample_weight: ArrayLike | None
+        self, X: Any, sample_weight: ArrayLike | None, known: Schema | None = None
     ) -> Iterator[tuple[Schema, Source, NDArray[np.float64] | None]]:
-        """The questions of a table to learn from, its answers and the weights of its rows, wherever it is."""
+        """The questions of a table to learn from, its answers and the weights of its rows, wherever it is.
+
+        `known` are the questions if they were learnt before.
+        """
         if not in_parts(X):
-            table, schema = self._table(X, reset=True)
-            schema = schema.learn(table)
+            table, schema = self._table(X, reset=known is None)
+            schema = known or schema.learn(table)
             answers = encoding.encode(table, schema, self.unseen)
             yield schema, answers, self._weights(table, schema, sample_weight)
             return
-        self._forget_names()
-        with answers_of(X, self._given_schema(), self.unseen) as (schema, filed, weights):
+        if known is None:
+            self._forget_names()
+        with answers_of(X, self._given_schema(), self.unseen, known) as (schema, filed, weights):
             yield (
                 schema,
                 filed,
@@ -169,13 +176,15 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         stop_by = hidden if settings.early_stopping and self.n_hidden else None
         if stop_by:
             rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
-        history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved)
+        at = self._workers
+        history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved, workers=at)
         done = [(rbm, history, saved)]
         while len(done) < settings.n_models and self.n_hidden and history.stopped != "interrupted":
             seed = settings.seed + len(done)
             other = RBM.start(rbm.visible, rbm.n_hidden, seed, answered=settings.answered, links=rbm.links)
             beside = saved.beside(f"training-{len(done)}") if saved else None
-            told = train(other, answers, replace(settings, seed=seed), weights, None, stop_by, checkpoint=beside)
+            own = replace(settings, seed=seed)
+            told = train(other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at)
             if told.stopped == "interrupted":
                 history.stopped = "interrupted"
                 break
@@ -184,7 +193,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         inference.tune(rbm, hidden, weights)
         for machine, told, beside in done if stop_by else []:
             if history.stopped != "interrupted":
-                refit(machine, answers, settings, weights, told, checkpoint=beside)
+                refit(machine, answers, settings, weights, told, checkpoint=beside, workers=at)
                 history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
         return rbm, history
 

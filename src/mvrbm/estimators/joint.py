@@ -153,16 +153,14 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         """
         settings = replace(self._settings(), max_epochs=1, early_stopping=False)
         first = not hasattr(self, "rbm_")
-        table, schema = self._table(X, reset=first)
-        schema = schema.learn(table) if first else self.schema_
-        answers = encoding.encode(table, schema, self.unseen)
-        weights = self._weights(table, schema, sample_weight)
-        rbm = self._start(answers, schema, weights, settings) if first else self.rbm_
-        rbm.others.clear()
-        if first or self._memory is None:
-            self._memory = Memory.new(settings, rbm)
-        history = train(rbm, answers, settings, weights, self._progress, memory=self._memory)
-        inference.tune(rbm, self._hide(answers, rbm, settings, weights), weights)
+        with self._answers(X, sample_weight, None if first else self.schema_) as (schema, answers, weights):
+            rbm = self._start(answers, schema, weights, settings) if first else self.rbm_
+            rbm.others.clear()
+            if first or self._memory is None:
+                self._memory = Memory.new(settings, rbm)
+            memory, workers = self._memory, self._workers
+            history = train(rbm, answers, settings, weights, self._progress, memory=memory, workers=workers)
+            inference.tune(rbm, self._hide(answers, rbm, settings, weights), weights)
         if not first:
             self.history_.epochs += history.epochs
         self.schema_, self.rbm_, self.history_ = schema, rbm, history if first else self.history_

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mvrbm.answers import Answers, Source, Weights
+from mvrbm.answers import Answers, Source, Weights, weights_also
 from mvrbm.arrays import FileError, State, Stored, read_arrays, write_arrays
 from mvrbm.rbm import RBM
 from mvrbm.units.block import Array
@@ -71,15 +71,15 @@ def fingerprint(rbm: RBM, answers: Source, kept: Source, weights: Array | None, 
     """What tells a run from others: its data and its settings."""
     told = {name: value for name, value in asdict(settings).items() if name != "n_threads"}
     questions = [question.to_dict() for question in rbm.visible.questions]
-    data = [*answers.over_spans(_span_mark, weights), *kept.over_spans(_span_mark)]
+    data = [*answers.over_spans(_span_mark, weights_also(weights)), *kept.over_spans(_span_mark)]
     return {
         "data": _mark(repr(questions).encode(), *data),
         "settings": _mark(repr((sorted(told.items()), rbm.visible.paper)).encode(), rbm.parameters.vector),
     }
 
 
-def _span_mark(answers: Answers, weights: Weights) -> bytes:
-    return _mark(answers.codes, answers.numbers, weights).encode()
+def _span_mark(answers: Answers, *weights: Weights) -> bytes:
+    return _mark(answers.codes, answers.numbers, *weights).encode()
 
 
 def _mark(*parts: Any) -> str:

@@ -160,19 +160,14 @@ class Towards(Objective):
         self.targets = targets
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
-        marked = mark(rbm.visible, self.targets)
+        return [Job(self._fill, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
 
-        def job(piece: Batch) -> Job:
-            return lambda vector: self._fill(rbm, piece, marked, vector)
-
-        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
-
-    def _fill(self, rbm: RBM, piece: Batch, marked: Marked, vector: Array) -> Array:
+    def _fill(self, rbm: RBM, piece: Batch, vector: Array) -> None:
         vector[:] = 0
         out = rbm.parameters.like(vector)
         chunk = rbm.visible.load(piece.answers, piece.rows, rbm.dtype)
+        marked = mark(rbm.visible, self.targets)
         out.joint[-1, -1] = self.climb(rbm, chunk, marked, piece.weights.astype(rbm.dtype), out)
-        return vector
 
     @abstractmethod
     def climb(self, rbm: RBM, chunk: Chunk, targets: Marked, weights: Array, out: Parameters) -> float:

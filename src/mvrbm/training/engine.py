@@ -48,11 +48,14 @@ def epoch_order(seed: int, epoch: int, n_rows: int) -> Iterator[Index]:
         yield np.random.Generator(np.random.Philox(key=[seed, epoch], counter=[0, 0, 1, first])).permutation(rows)
 
 
-def batches(seed: int, epoch: int, n_rows: int, size: int) -> Iterator[Index]:
-    """The rows of an epoch in batches of `size`; the last may be smaller."""
+def batches(
+    seed: int, epoch: int, n_rows: int, size: int, expect: Callable[[Index], None] = lambda rows: None
+) -> Iterator[Index]:
+    """The rows of an epoch in batches of `size`; the last may be smaller. `expect` hears which rows come next."""
     left = np.zeros(0, np.int64)
     for rows in epoch_order(seed, epoch, n_rows):
         left = np.concatenate([left, rows])
+        expect(left)
         while len(left) >= size:
             yield left[:size]
             left = left[size:]
@@ -173,6 +176,12 @@ class Workers:
         """The results in the order of the items, a few for each thread at a time."""
         for few in (items[i : i + 4 * self.n_threads] for i in range(0, len(items), 4 * self.n_threads)):
             yield from self._round(work, few)
+
+    def total(self, jobs: Sequence[Callable[[Array], Array]], sum_: TreeSum) -> Array:
+        """The sum of what jobs put into the vectors that they are given; the caller releases it."""
+        for vector in self.map(lambda job: job(sum_.buffer()), jobs):
+            sum_.add(vector)
+        return sum_.result()
 
     def _round(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
         results: dict[int, R] = {}

@@ -43,9 +43,7 @@ def train_lbfgs(
         def loss(x: Array) -> tuple[float, Array]:
             put(x)
             batch = Batch(kept, every, relative_weights / answers.n_rows, 0)
-            for vector in workers.map(lambda job: job(total.buffer()), objective.jobs(rbm, batch)):
-                total.add(vector)
-            found = total.result()
+            found = workers.total(objective.jobs(rbm, batch), total)
             out = rbm.parameters.like(found)
             value, out.joint[-1, -1] = float(out.joint[-1, -1]), 0
             if settings.l2:

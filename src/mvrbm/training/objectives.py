@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from mvrbm.training.engine import chunk_size, chunks_of
 from mvrbm.training.workspace import Workspace
 from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, keep_blanks
-
-Job = Callable[[Array], Array]
-"""Fills the vector it is given with a share of the gradient, and returns it."""
 
 _CHAIN_ROWS = 1 << 48  # chains draw as rows that no table has
 
@@ -44,6 +42,35 @@ class Batch:
             Batch(self.answers, rows, weights, self.step)
             for rows, weights in zip(chunks_of(self.rows, size), chunks_of(self.weights, size), strict=True)
         ]
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Persistent chains of one step."""
+
+    chunk: Chunk
+    """Where they are."""
+    rows: Index
+    """The rows as which they draw."""
+    weight: float
+    """That of all chains together."""
+    step: int
+
+
+@dataclass
+class Job:
+    """Fills the vector it is given with a share of the gradient, and returns it."""
+
+    share: Callable[[RBM, Any, Array], Chunk | None]
+    """Fills a vector given the machine and the piece; returns what the next step goes on from, if anything."""
+    rbm: RBM
+    piece: Batch | Chains
+    left: Chunk | None = None
+    """What the share returned."""
+
+    def __call__(self, vector: Array) -> Array:
+        self.left = self.share(self.rbm, self.piece, vector)
+        return vector
 
 
 class Objective(ABC):
@@ -100,12 +127,9 @@ class CD(Objective):
     """
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
-        def job(piece: Batch) -> Job:
-            return lambda vector: self._gradient(rbm, piece, vector)
+        return [Job(self._gradient, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
 
-        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
-
-    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> None:
         out = rbm.parameters.like(vector)
         work = Workspace.of(rbm, len(piece.rows))
         stream = Stream(self.seed, piece.step, piece.rows)
@@ -121,7 +145,6 @@ class CD(Objective):
             self.keep(rbm, fantasy, chunk)
             H = rbm.posterior(fantasy, work.X, work.H)
         add_statistics(rbm, fantasy, work.X, H, -scale, out, work)
-        return vector
 
     def keep(self, rbm: RBM, fantasy: Chunk, chunk: Chunk) -> None:
         """Put back, in place, what a sweep may not change: here the blanks."""
@@ -141,10 +164,7 @@ class Masked(Objective):
         self.shares = shares
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
-        def job(piece: Batch) -> Job:
-            return lambda vector: self._gradient(rbm, piece, vector)
-
-        return [job(piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
+        return [Job(self._gradient, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
 
     def split(self, rbm: RBM, piece: Batch) -> tuple[Chunk, Chunk]:
         """The answers of a piece that are kept, and those that are hidden: whole questions."""
@@ -155,7 +175,7 @@ class Masked(Objective):
         hide = u[1:] < least + (most - least) * u[0]
         return visible.keep_only(chunk, ~hide), visible.keep_only(chunk, hide)
 
-    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+    def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> None:
         out = rbm.parameters.like(vector)
         work = Workspace.of(rbm, len(piece.rows))
         kept, hidden = self.split(rbm, piece)
@@ -174,7 +194,6 @@ class Masked(Objective):
         out.joint[len(error) :, -1] = 0
         if rbm.links:
             out.links[:] = rbm.links.slope(error, work.X)
-        return vector
 
 
 class PCD(Objective):
@@ -187,14 +206,18 @@ class PCD(Objective):
         super().__init__(seed, gibbs_steps, "hidden", fill_steps)
         self.n_chains = n_chains
         self.chains: list[Chunk] = []
-        """The state of the chains, a chunk at a time."""
-        self._moved: dict[int, Chunk] = {}
+        """The state of the chains, a chunk at a time, as the step that runs was given them."""
+        self._running: list[Job] = []
 
     def restart(self) -> None:
-        self.chains, self._moved = [], {}
+        self.chains, self._running = [], []
+
+    def _moved(self) -> list[Chunk]:
+        """Where the chains are after the last step."""
+        return [chain if job.left is None else job.left for chain, job in zip(self.chains, self._running, strict=True)]
 
     def state(self) -> State:
-        chains = [self._moved.get(i, chain) for i, chain in enumerate(self.chains)]
+        chains = self._moved() if self._running else self.chains
         return {f"{part}.{i}": getattr(chain, part) for i, chain in enumerate(chains) for part in ("codes", "numbers")}
 
     def restore(self, stored: Stored) -> None:
@@ -218,34 +241,29 @@ class PCD(Objective):
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         if not self.chains:
             self.start(rbm)
-        # only now, so that a job that is run again starts from the chains that it was given
-        self.chains = [self._moved.get(i, chain) for i, chain in enumerate(self.chains)]
-        self._moved = {}
+        if self._running:  # only now, so that a job that is run again starts from the chains that it was given
+            self.chains = self._moved()
+        rows = chunks_of(np.arange(self.n_chains) + _CHAIN_ROWS, chunk_size(self.n_chains))
+        weight = float(batch.weights.sum())
+        self._running = [
+            Job(self._negative, rbm, Chains(chunk, own, weight, batch.step))
+            for chunk, own in zip(self.chains, rows, strict=True)
+        ]
+        data = [Job(self._positive, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
+        return data + self._running
 
-        def data(piece: Batch) -> Job:
-            return lambda vector: self._positive(rbm, piece, vector)
-
-        def fantasy(i: int) -> Job:
-            return lambda vector: self._negative(rbm, i, batch, vector)
-
-        pieces = batch.pieces(chunk_size(len(batch.rows)))
-        return [data(piece) for piece in pieces] + [fantasy(i) for i in range(len(self.chains))]
-
-    def _positive(self, rbm: RBM, piece: Batch, vector: Array) -> Array:
+    def _positive(self, rbm: RBM, piece: Batch, vector: Array) -> None:
         work = Workspace.of(rbm, len(piece.rows))
         chunk = self.load(rbm, piece, Stream(self.seed, piece.step, piece.rows))
         H = rbm.posterior(chunk, work.X, work.H)
         add_statistics(rbm, chunk, work.X, H, piece.weights.astype(rbm.dtype), rbm.parameters.like(vector), None)
-        return vector
 
-    def _negative(self, rbm: RBM, i: int, batch: Batch, vector: Array) -> Array:
-        first = sum(c.n_rows for c in self.chains[:i])
-        rows = np.arange(first, first + self.chains[i].n_rows) + _CHAIN_ROWS
-        chunk = rbm.gibbs(self.chains[i], Stream(self.seed, batch.step, rows), self.gibbs_steps)
-        self._moved[i] = chunk
+    def _negative(self, rbm: RBM, chains: Chains, vector: Array) -> Chunk:
+        stream = Stream(self.seed, chains.step, chains.rows)
+        chunk = rbm.gibbs(chains.chunk, stream, self.gibbs_steps)
         work = Workspace.of(rbm, chunk.n_rows)
         H = rbm.posterior(chunk, work.X, work.H)
         # as heavy as the batch, so that neither phase outweighs the other
-        scale = np.full(chunk.n_rows, -batch.weights.sum() / self.n_chains, rbm.dtype)
+        scale = np.full(chunk.n_rows, -chains.weight / self.n_chains, rbm.dtype)
         add_statistics(rbm, chunk, work.X, H, scale, rbm.parameters.like(vector), None)
-        return vector
+        return chunk

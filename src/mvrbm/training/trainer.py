@@ -144,15 +144,17 @@ def train(
     objective: Objective | None = None,
     checkpoint: Checkpoint | None = None,
     memory: Memory | None = None,
+    workers: Callable[[int | None], Workers] = Workers,
 ) -> History:
     """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
 
     `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
     `objective` is what to follow instead of what the settings name. With a `checkpoint` the run is saved as it goes,
-    and goes on where a saved one was, to the same end bit for bit. `memory` is that of a run to go on from.
+    and goes on where a saved one was, to the same end bit for bit. `memory` is that of a run to go on from. `workers`
+    makes those who take jobs, given the number of threads.
     """
     memory = memory or Memory.new(settings, rbm, objective)
-    return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint).go()
+    return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint, workers).go()
 
 
 def refit(
@@ -163,6 +165,7 @@ def refit(
     history: History,
     objective: Objective | None = None,
     checkpoint: Checkpoint | None = None,
+    workers: Callable[[int | None], Workers] = Workers,
 ) -> None:
     """Go on for a few epochs with all answers, those that told when to stop included, at the rate of the last."""
     if not history.epochs or history.stopped == "interrupted":
@@ -176,7 +179,7 @@ def refit(
     )
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
     again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
-    more = _Run(rbm, answers, settings, weights, None, None, memory, again).go()
+    more = _Run(rbm, answers, settings, weights, None, None, memory, again, workers).go()
     history.undone += more.undone
     history.stopped = "interrupted" if more.stopped == "interrupted" else history.stopped
 
@@ -194,8 +197,10 @@ class _Run:
         hidden: HiddenAnswers | None,
         memory: Memory,
         checkpoint: Checkpoint | None,
+        make_workers: Callable[[int | None], Workers],
     ) -> None:
         self.rbm, self.settings, self.progress, self.checkpoint = rbm, settings, progress, checkpoint
+        self.make_workers = make_workers
         if settings.early_stopping and rbm.n_hidden and hidden is None:
             hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
         self.hidden = hidden if hidden and hidden.any else None
@@ -250,7 +255,7 @@ class _Run:
     def go(self) -> History:
         """Run the epochs."""
         try:
-            with Workers(self.settings.n_threads) as self.workers:
+            with self.make_workers(self.settings.n_threads) as self.workers:
                 self._epochs()
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
@@ -329,7 +334,8 @@ class _Run:
 
     def _epoch(self, epoch: int, rate: float) -> bool:
         """One pass over the rows; False if it goes astray."""
-        for rows in batches(self.settings.seed, epoch, self.answers.n_rows, self.batch_size):
+        seed, n_rows = self.settings.seed, self.answers.n_rows
+        for rows in batches(seed, epoch, n_rows, self.batch_size, self.answers.expect):
             # by the number of rows and not by their weights: a batch of light rows makes a small step
             weights = weight_of(self.weights, rows) / len(rows)
             gradient = self._gradient(Batch(self.answers, rows, weights, self.memory.step))
@@ -360,10 +366,7 @@ class _Run:
             parameters.links[self.rbm.links.mutual] *= left
 
     def _gradient(self, batch: Batch) -> Array:
-        jobs = self.objective.jobs(self.rbm, batch)
-        for vector in self.workers.map(lambda job: job(self.sum.buffer()), jobs):
-            self.sum.add(vector)
-        gradient = self.sum.result()
+        gradient = self.workers.total(self.objective.jobs(self.rbm, batch), self.sum)
         out = self.rbm.parameters.like(gradient)
         out.joint[self.rbm.visible.n_features :, -1] = 0  # between what is told, or ones, and ones: no parameter
         if self.settings.l2:
