@@ -102,6 +102,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--one", nargs=3, metavar=("SURVEY", "WAY", "SEED"), help="run one way once, and print JSON")
     options.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    options.add_argument("--surveys", nargs="+", metavar="NAME", help="these alone")
     options.add_argument("--ablation", action="store_true", help="the default without its ingredients, not the others")
     options.add_argument("--keep", type=Path, help="a file that keeps each run, so that a stopped one goes on")
     asked = options.parse_args()
@@ -110,7 +111,7 @@ def main() -> None:
         print(json.dumps(one(survey, way, int(seed))))
         return
     ways = ["mvrbm", *WITHOUT] if asked.ablation else [*OURS, *PEERS]
-    for survey in surveys():
+    for survey in asked.surveys or surveys():
         found = {way: [ran(survey, way, seed, asked.keep) for seed in asked.seeds] for way in ways}
         print(table(survey, found) + "\n", flush=True)
 

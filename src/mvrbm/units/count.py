@@ -147,6 +147,9 @@ class CountBlock(LevelBlock):
     def natural_slope(self, base: Array) -> Array:
         return np.full_like(base, 0.0 if self._paper else 1.0)
 
+    def cool(self, outlook: Array, codes: Codes, weights: Array) -> None:
+        """Leave the temper: how widely counts spread is a parameter, and a flatter base would move their middle."""
+
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The median, which loses least by the absolute error."""
         levels.median(outlook, self.level_start, self.size, codes)
