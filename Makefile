@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-slow study study-quick docs lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report bench-counts bench-accuracy bench-draws bench-prediction clean
+.PHONY: help demo test test-slow study study-quick docs lint format bench bench-tables bench-jobs bench-decisions bench-recipes bench-report bench-counts bench-accuracy bench-draws bench-prediction bench-scale clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ bench-draws: $(VENV)/.installed ## whether completed draws are honest
 
 bench-prediction: $(VENV)/.installed ## one question from all others, by us and by others
 	$(BIN)/python -m benchmarks.prediction
+
+bench-scale: $(VENV)/.installed ## files larger than memory, rounds on a Dask cluster
+	$(BIN)/python -m benchmarks.scale
 
 clean: ## remove what the commands made
 	rm -rf $(VENV) mvrbm-demo site dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -103,6 +103,9 @@ def test_rows_of_files_are_those_of_memory(small_blocks, tmp_path):
             for n in (1, 5, 30, 300, 900):  # within a few blocks, and more than are held
                 rows = random.integers(0, own.n_rows, n) if n > 30 else random.integers(200, 240, n)
                 same_answers(found.take(rows), expected.take(rows))
+            for start in random.permutation(850).tolist():  # blocks come, make room for others and come back
+                rows = random.integers(start, start + 50, 9)
+                same_answers(found.take(rows), expected.take(rows))
             same_answers(found.loaded(), expected.loaded())
             same_answers(found.span(10, 77), expected.span(10, 77))
     patched = Patched(own, some, instead).loaded()
@@ -128,6 +131,8 @@ def test_what_is_learnt_of_a_table_is_learnt_of_its_parts(monkeypatch, tmp_path)
             "age": random.normal(size=n),
             "work": random.choice([1.0, np.nan], n),
             "crime": random.choice([1.0, np.nan], n),
+            "one": (ticks := random.choice([1.0, np.nan], n)),
+            "same": ticks,
             "said_a": random.choice(["A", None], n),
             "said_b": random.choice(["B", None], n),
             "hobbies": random.choice(["chess;go", "go", "", "tea", None], n),
@@ -135,6 +140,7 @@ def test_what_is_learnt_of_a_table_is_learnt_of_its_parts(monkeypatch, tmp_path)
             "order": random.choice(["a>b=c", "c>a", None], n),
             "first": random.choice(["k", "l"], n),
             "second": random.choice(["m", None], n),
+            "all different": [f"v{row}" for row in range(n)],
         }
     )
     schema = Schema(
@@ -143,11 +149,13 @@ def test_what_is_learnt_of_a_table_is_learnt_of_its_parts(monkeypatch, tmp_path)
             mvrbm.Ordinal("code"),
             Continuous("age"),
             Multicategorical("problems", columns={"Work": "work", "Crime": "crime"}),
+            Multicategorical("alike", columns={"One": "one", "Same": "same"}),
             Multicategorical("said", columns={"A": "said_a", "B": "said_b"}),
             Multicategorical("hobbies", column="hobbies", separator=";"),
             Multicategorical("lists", column="lists", separator=";"),
             Ranking("order", column="order", separator=">"),
             Ranking("choices", choices=["first", "second"]),
+            Categorical("all different"),
         ]
     )
     whole = schema.learn(frame)
@@ -155,6 +163,10 @@ def test_what_is_learnt_of_a_table_is_learnt_of_its_parts(monkeypatch, tmp_path)
     found = parts.Parts.of(folder)
     assert found.learnt(schema) == whole
     assert found.learnt(whole) == whole.learn(frame)
+    for question in schema:  # each by its own rows alone
+        cells = {column: frame[column].to_numpy(dtype=object) for column in question.columns}
+        rows = question.telling(cells)
+        assert question.learn({column: own[rows] for column, own in cells.items()}) == question.learn(cells)
     monkeypatch.setattr(parts.Parts, "head", lambda self: frame)
     assert found.learnt(None) == Schema.infer(frame).learn(frame)
 
@@ -349,8 +361,22 @@ def test_where_nothing_can_be_written(monkeypatch, tmp_path, fitted, output, sai
         fitted.transform(iter([FRAME]), output="out")
 
 
-def test_a_part_that_cannot_be_read_leaves_no_half_of_its_own(tmp_path, fitted):
+def test_a_part_that_fails_leaves_no_half_of_its_own(monkeypatch, tmp_path, fitted):
+    monkeypatch.setattr(parts, "AT_ONCE", 50)
     folder = in_files(tmp_path / "parts")
+    vectors, seen = fitted._vectors, []
+
+    def later(frame):
+        seen.append(len(frame))
+        if len(seen) == 6:  # two whole parts are written, and the start of one
+            raise ValueError("enough (row 7)")
+        return vectors(frame)
+
+    monkeypatch.setattr(fitted, "_vectors", later)
+    with pytest.raises(ValueError, match=r"2\.parquet: enough \(row 57\)"):
+        fitted.transform(folder, output=tmp_path / "vectors")
+    assert seen == [50, 50, 30, 1, 50, 50]
+    assert sorted(path.name for path in (tmp_path / "vectors").iterdir()) == ["0.parquet", "1.parquet"]
     spoil(folder / "2.parquet")
     with pytest.raises(ValueError, match=r"2\.parquet: cannot be read as Parquet"):
         fitted.complete(folder, output=tmp_path / "filled")

@@ -138,7 +138,12 @@ def local_cluster(n_workers: int | None = None, ttl: str = "30s") -> Iterator[Lo
 
     A worker without a sign of life for `ttl` is started again. While it imports it gives none, so it does that first.
     """
-    told = {"distributed.scheduler.worker-ttl": ttl, "distributed.scheduler.allowed-failures": 10}
+    told = {
+        "distributed.scheduler.worker-ttl": ttl,
+        "distributed.scheduler.allowed-failures": 10,
+        # else a worker that takes longer than 15 s to start again is not waited for, and in the end there is none
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+    }
     own: dict[str, Any] = {"processes": True, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with dask.config.set(told), LocalCluster(n_workers, preload=["mvrbm.dask"], **own) as cluster:
         yield cluster
