@@ -45,9 +45,7 @@ def errors(n_rows: int, seed: int, n_counts: int = 6, **settings: Any) -> pd.Dat
 
 def main(n_rows: int = 2000, n_seeds: int = 5) -> None:
     found = [errors(n_rows, seed) for seed in range(n_seeds)]
-    print(
-        f"{n_rows:,} people, {n_seeds} surveys; how far guesses of hidden counts are, in per cent of their median's\n"
-    )
+    print(f"{n_rows:,} people, {n_seeds} surveys; how far guesses of hidden counts are, in per cent of the median's\n")
     print(f"{'taken as':12}" + "".join(f"{sort:>22}{'best in':>10}" for sort in SORTS) + f"{'seconds':>10}")
     for way in WAYS:
         line = f"{way:12}"
