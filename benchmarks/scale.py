@@ -1,7 +1,7 @@
 """`make bench-scale`: tables larger than memory, and rounds on a Dask cluster; what that predicts for more of both.
 
-`python -m benchmarks.scale 10` streams 10 million rows instead of one and two; `python -m benchmarks.scale rounds` does the
-rounds alone.
+`python -m benchmarks.scale 10` streams 10 million rows instead of one and two; `python -m benchmarks.scale rounds` does
+the rounds alone.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ release = __version__
 copyright = "the mvrbm authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
-TO_COME = ("accuracy", "scale", "adding-a-type")
-
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
@@ -53,17 +51,9 @@ def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: An
     return None if str(getattr(thing, "__module__", "mvrbm")).startswith("mvrbm") else True
 
 
-def _leave_out(app: Sphinx, page: str, source: list[str]) -> None:
-    """Leave out of the contents what is not written yet."""
-    for name in TO_COME:
-        if page == "index" and not (app.srcdir / f"{name}.md").exists():
-            source[0] = source[0].replace(f"\n{name}\n", "\n")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx what we do otherwise."""
     app.connect("autodoc-skip-member", _skip)
-    app.connect("source-read", _leave_out)
     app.add_node(nodes.math, override=True, html=(_inline, None))
     app.add_node(nodes.math_block, override=True, html=(_block, None))
     return {"parallel_read_safe": True}

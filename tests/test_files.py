@@ -600,7 +600,7 @@ def test_the_schema_of_other_files_always_goes_beside_them(ending: str, tmp_path
 
 
 def test_where_the_schema_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def guess(table: Any, overrule: Any, missing: Any, notes: Notes) -> infer.Guess:
+    def guess(table: Any, overrule: Any, missing: Any, notes: Notes, counts: bool) -> infer.Guess:
         label = f"{overrule} {missing} {notes.columns['sex'].label}"
         return infer.Guess([Continuous("sex", label=label)])
 
