@@ -1,14 +1,13 @@
 """`make bench-scale`: tables larger than memory, and rounds on a Dask cluster; what that predicts for more of both.
 
-`python -m benchmarks.scale 10` streams 10 million rows instead of one and two; `python -m benchmarks.scale rounds` does
-the rounds alone.
+`python -m benchmarks.scale 10` streams 10 million rows instead of one and two, `... rounds` does the rounds alone.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import resource
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mvrbm import MVRBM
+from mvrbm.answers import Rows, Source
 from mvrbm.datasets import make_world_survey
 from mvrbm.encoding import encode
 from mvrbm.rbm import RBM
@@ -49,6 +49,12 @@ def make_parts(folder: Path, n_rows: int) -> None:
         pq.write_table(together.take(rows), folder / f"{number:04}.parquet", row_group_size=1 << 16)
 
 
+def most_memory() -> int:
+    """The most that this process has held, in MB; what getrusage tells of it starts at what its parent held."""
+    (found,) = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found) // 1024
+
+
 def stream(folder: str) -> None:
     """One epoch and completion of the files of a folder, in a process of its own."""
     _, schema = make_world_survey(100)
@@ -56,10 +62,10 @@ def stream(folder: str) -> None:
     model = MVRBM(50, schema=schema, max_epochs=1, n_models=1, refit_epochs=0, unseen="missing", random_state=0)
     model.fit(folder)
     fitted = time.perf_counter()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    peak = most_memory()
     model.complete(folder, output=f"{folder}-filled")
     done = time.perf_counter()
-    whole = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    whole = most_memory()
     print(f"fit {fitted - begun:.0f} s, {peak} MB at most; completed {done - fitted:.0f} s, {whole} MB at most")
 
 
@@ -81,14 +87,14 @@ def machine(visible: Visible, n_parameters: int) -> RBM:
     return RBM.start(visible, round(n_parameters / visible.n_features), 0)
 
 
-def seconds(work: Callable[[], Any], n: int = ROUNDS) -> float:
+def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     """The median of a few times, after one that does not count."""
     work()
     took = []
-    for _ in range(n):
-        begun = time.perf_counter()
+    for _ in range(ROUNDS):
+        begun = clock()
         work()
-        took.append(time.perf_counter() - begun)
+        took.append(clock() - begun)
     return float(np.median(took))
 
 
@@ -106,7 +112,7 @@ def rounds() -> None:
     visible = Visible(list(schema), summarise(answers, list(schema)))
     row_bytes = answers.nbytes / answers.n_rows
     print(f"\n## Rounds of CD-1 on two workers of this machine: {visible.n_features} features\n")
-    print("parameters  rows   here, 1 thread   2 threads   2 workers   round less half of 1 thread   moved, MB")
+    print("parameters   rows   chunks, processor time   1 thread   2 workers   2 workers, 2 rows   moved, MB")
     objective: Objective = CD(0)
     costs: dict[int, tuple[float, float]] = {}
     with local_cluster(2) as two, Client(two) as client:
@@ -117,26 +123,26 @@ def rounds() -> None:
             rbm = machine(visible, n_parameters)
             for size in sizes:
                 rows = next(iter(batches(0, 0, answers.n_rows, size, table.expect)))
-                batch = Batch(answers, rows, np.full(size, 1 / size), 0)
-                away = Batch(table, rows, batch.weights, 0)
                 total = TreeSum(rbm.parameters.vector)
 
-                def one(workers: Workers, own: Batch, rbm: RBM = rbm, total: TreeSum = total) -> None:
-                    total.release(workers.total(objective.jobs(rbm, own), total))
+                def one(
+                    workers: Workers, own: Source, rows: Rows = rows, rbm: RBM = rbm, total: TreeSum = total
+                ) -> None:
+                    batch = Batch(own, rows, np.full(len(rows), 1 / len(rows)), 0)
+                    total.release(workers.total(objective.jobs(rbm, batch), total))
 
-                with Workers(1) as alone, Workers(2) as both, Rounds(cluster, 1) as far:
-                    serial = seconds(partial(one, alone, batch))
-                    threads = seconds(partial(one, both, batch))
-                    spread = seconds(partial(one, far, away))
-                over = spread - serial / 2
+                with Workers(1) as alone, Rounds(cluster, 1) as far:
+                    chunks = seconds(partial(one, alone, answers), time.process_time)
+                    serial = seconds(partial(one, alone, answers))
+                    spread = seconds(partial(one, far, table))
+                    empty = seconds(partial(one, far, table, rows[:2]))
                 moved = (3 * 4 * rbm.parameters.vector.size + 2 * size * row_bytes) / 1e6
                 print(
-                    f"{n_parameters:10,} {size:5}  {serial:12.3f} s {threads:9.3f} s {spread:9.3f} s"
-                    f" {over:27.3f} s {moved:12.1f}",
+                    f"{n_parameters:10,} {size:6} {chunks:22.3f} s {serial:8.3f} s {spread:9.3f} s {empty:17.3f} s"
+                    f" {moved:11.1f}\n{'':17} rows a second: {size / serial:,.0f} here, {size / spread:,.0f} on two",
                     flush=True,
                 )
-                costs[n_parameters] = serial / size, max(over, 0.0)
-                print(f"{'':17} rows a second: {size / serial:,.0f} here, {size / spread:,.0f} on two workers")
+                costs[n_parameters] = chunks / size, empty
     predict(costs, row_bytes)
 
 
