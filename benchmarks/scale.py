@@ -37,6 +37,7 @@ PART = 250_000
 FRESH, BLOCK_ROWS = 8, 10_000  # surveys that are made, of which each part takes rows at random
 ROUNDS = 3
 BANDWIDTH = 1.25e9  # bytes a second: 10 Gbit/s, which is assumed
+TASK = 1e-3  # seconds of the scheduler for each task, which is assumed
 ROWS = 10**9
 
 
@@ -156,7 +157,8 @@ def predict(costs: dict[int, tuple[float, float]], row_bytes: float) -> None:
             for workers in (16, 64, 256):
                 network = 4 * n_parameters * (math.log2(workers) + 8 * math.ceil(math.log(workers, 8))) / BANDWIDTH
                 compute = size * row / workers
-                one = overhead + network + compute + 2 * size * row_bytes / workers / BANDWIDTH
+                tasks = 2.2 * workers * TASK  # rows and share of each worker, and the sums
+                one = overhead + tasks + network + compute + 2 * size * row_bytes / workers / BANDWIDTH
                 told.append(f"{ROWS / size * one / 3600:12.1f} ({compute / one:7.0%})")
             print(f"{n_parameters:10,} {size:17,}   " + "   ".join(told))
 

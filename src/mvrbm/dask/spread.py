@@ -166,7 +166,7 @@ class Rounds(Workers):
             size *= 2  # aligned, so that what a group sums is a part of the tree of all
         nodes = []
         for number, group in enumerate(jobs[i : i + size] for i in range(0, len(jobs), size)):
-            rows = [self._rows(job.piece) for job in group]
+            rows = self._rows([job.piece for job in group])
             pieces = [(_light(job), _without_answers(job.piece)) for job in group]
             where = addresses[number % len(addresses)]
             nodes.append(submit("share", _share, machine, parameters, rows, pieces, worker=where))
@@ -174,18 +174,24 @@ class Rounds(Workers):
             nodes = [submit("sum", _sum, nodes[i : i + _FAN]) for i in range(0, len(nodes), _FAN)]
         return nodes[0]
 
-    def _rows(self, piece: Batch | Chains) -> Any:
-        """Submit the reading of a piece's answers, where they are."""
-        if isinstance(piece, Chains):
-            return None
-        table, patches = piece.answers, []
-        while isinstance(table, Patched):
-            patches.append(table.patch(piece.rows))
-            table = table.table
-        assert isinstance(table, Spread)
-        found = table.placed(piece.rows)
-        pools, places, which = ([each[i] for each in found] for i in range(3))
-        return self.cluster.submit("rows", _rows, pools, places, which, patches[::-1])
+    def _rows(self, pieces: list[Batch | Chains]) -> Any:
+        """Submit the reading of the answers of a group of pieces, where they are: one task, as each costs time."""
+        pools: dict[str, Any] = {}
+        wanted: list[Any] = []
+        for piece in pieces:
+            if isinstance(piece, Chains):
+                wanted.append(None)
+                continue
+            table, patches = piece.answers, []
+            while isinstance(table, Patched):
+                patches.append(table.patch(piece.rows))
+                table = table.table
+            assert isinstance(table, Spread)
+            found = table.placed(piece.rows)
+            pools |= {pool.key: pool for pool, _, _ in found}
+            order = list(pools)
+            wanted.append(([(order.index(pool.key), places, which) for pool, places, which in found], patches[::-1]))
+        return self.cluster.submit("rows", _rows, list(pools.values()), wanted)
 
     def _machine_of(self, rbm: RBM) -> Any:
         """The machine without its parameters, as a task that any worker can do again."""
@@ -231,12 +237,20 @@ def _over(work: Callable[..., T], blocks: list[Answers], also: tuple[Any, ...]) 
         return work(_stacked(blocks), *also)
 
 
-def _rows(pools: list[Answers], places: list[Rows], which: list[Rows], patches: list[tuple[Rows, Answers]]) -> Answers:
-    together = _stacked([pool.take(own) for pool, own in zip(pools, places, strict=True)])
-    answers = together.take(np.argsort(np.concatenate(which)))
-    for here, instead in patches:
-        put(answers, here, instead)
-    return answers
+def _rows(pools: list[Answers], wanted: list[Any]) -> list[Answers | None]:
+    """The answers of each piece of a group; of chains, none."""
+    found: list[Answers | None] = []
+    for each in wanted:
+        if each is None:
+            found.append(None)
+            continue
+        places, patches = each
+        together = _stacked([pools[pool].take(own) for pool, own, _ in places])
+        answers = together.take(np.argsort(np.concatenate([which for _, _, which in places])))
+        for here, instead in patches:
+            put(answers, here, instead)
+        found.append(answers)
+    return found
 
 
 def _share(
