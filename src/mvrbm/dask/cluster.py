@@ -69,7 +69,12 @@ class Cluster:
 
     def scatter(self, data: Any) -> Any:
         """Put one thing on a worker. In a list, since a mapping's keys would become keys of the cluster."""
-        return self.client.scatter([data], hash=False, timeout=self.round_limit())[0]
+
+        async def put() -> Any:
+            return await self.client.scatter([data], hash=False, asynchronous=True)
+
+        # its own timeout does not end the sending to a worker that does not listen
+        return self.client.sync(put, callback_timeout=self.round_limit())[0]
 
     def workers(self) -> list[str]:
         """The addresses of the workers there are, once there is one."""
