@@ -28,6 +28,7 @@ AT_ONCE = 1 << 15
 GUESSED_FROM = 1 << 16
 """Rows at the start by which the questions are guessed."""
 
+_SOME = 1024  # rows to learn from that are kept before it is looked at which of them are needed
 LARGE = 256 << 20
 """Bytes of a Parquet file from which a command reads it a part at a time; in memory it may take ten times as many."""
 
@@ -322,7 +323,7 @@ class Learner:
 
         self._frames.append(frame)
         self._places += [(name, first + int(row)) for row in rows]
-        if len(self._places) > 2 * self._n_reduced + AT_ONCE:
+        if len(self._places) > 2 * self._n_reduced + _SOME:
             frame, rows = telling(pd.concat(self._frames, ignore_index=True), self.schema)
             self._frames, self._places = [frame], [self._places[row] for row in rows]
             self._n_reduced = len(rows)
