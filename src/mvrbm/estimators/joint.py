@@ -129,7 +129,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
     ) -> Self:
         """Learn the model of a table; `sample_weight` or the schema's weight column says how much each row counts.
 
-        The table may be larger than memory: a Parquet file, a folder of them, a pattern ("survey/*.parquet") or an
+        The table may be larger than memory: a Parquet file, a folder of them, a pattern (`survey/*.parquet`) or an
         iterator of frames. It is read a part at a time, put in compact form into a temporary folder and trained
         from there; the model is the same, bit for bit, as of the table in memory. Without a schema the questions are
         guessed from the first 65,536 rows.
