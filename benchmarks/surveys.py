@@ -51,20 +51,22 @@ def _by_json(folder: Path) -> Survey:
         there = [name for name in said.get(kind, []) if frame[name].notna().any()]
         questions += [own(name, values=sorted(frame[name].dropna().unique().tolist())) for name in there]
     questions += [Continuous(name) for name in said.get("continuous", [])]
+    options: dict[str, Any] = {}
     for name, columns in said.get("multicategorical", {}).items():
         members = {column: [column] for column in columns} if isinstance(columns, list) else columns
         own = {option: f"{name}: {option}" for option in members}
         for option, parts in members.items():
             blank = frame[parts].isna().any(axis=1)
-            frame[own[option]] = (frame[parts] > 0).any(axis=1).astype(float).mask(blank)
-        frame.loc[frame[list(own.values())].isna().any(axis=1), list(own.values())] = None
+            options[own[option]] = (frame[parts] > 0).any(axis=1).astype(float).mask(blank)
+        some_blank = pd.concat([options[column] for column in own.values()], axis=1).isna().any(axis=1)
+        options |= {column: options[column].mask(some_blank) for column in own.values()}
         questions.append(Multicategorical(name, columns=own))
     for name, form in said.get("ranking", {}).items():
         if form["form"] == "ranks":
             questions.append(Ranking(name, ranks={column: column for column in form["cols"]}))
         else:
             questions.append(Ranking(name, choices=form["cols"], values=form["items"]))
-    return frame, Schema(questions)
+    return pd.concat([frame, pd.DataFrame(options)], axis=1), Schema(questions)
 
 
 def _recoded(cell: Any, mapping: dict[str, Any]) -> Any:
