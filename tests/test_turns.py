@@ -1,5 +1,7 @@
 """Draws of one question after another: against the slow sum over what may be drawn, and what they keep."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import special
@@ -7,9 +9,11 @@ from scipy import special
 from mvrbm import MVRBM, Ranking, inference
 from mvrbm.answers import Answers
 from mvrbm.datasets import make_survey
+from mvrbm.encoding import encode
 from mvrbm.evaluation import Trial
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import summarise
+from mvrbm.training.stopping import hide
 from mvrbm.turns import Turns, draw_blanks, draw_people
 from mvrbm.units.ranking import RankingBlock
 from mvrbm.visible import Visible
@@ -158,6 +162,20 @@ def test_the_temper_is_found():
     ]).astype(np.int16)  # fmt: skip
     block.cool(logits, codes, np.ones(3000))
     assert block.temper[0] == pytest.approx(0.5, abs=0.04)
+
+
+def test_a_temper_that_is_learnt_again_is_not_that_of_what_was_tempered(fitted):
+    """As by every `partial_fit`."""
+    model, frame = fitted
+    again = copy.deepcopy(model.rbm_)
+    answers = encode(frame, model.schema_)
+    hidden = hide(answers, again.visible, 0.3, 0)
+    found = []
+    for _ in range(2):
+        inference.tune(again, hidden)
+        found.append([part.block.temper[0] for part in again.visible.parts])
+    assert found[0] == found[1]
+    assert min(found[0]) < 0.95, "there is something to be learnt twice"
 
 
 def test_too_few_answers_leave_the_temper_alone():

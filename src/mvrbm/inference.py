@@ -17,7 +17,7 @@ from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.training.workspace import Workspace
 from mvrbm.turns import Turns, draw_blanks, draw_people
 from mvrbm.units.block import Array, Index
-from mvrbm.visible import Chunk, Visible
+from mvrbm.visible import Alone, Chunk, Visible
 
 
 def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Array:
@@ -101,7 +101,8 @@ def draw(
     another order for each draw, by each of its machines in turn (`turns.py`).
     """
     if rbm.mean_field:
-        return [_in_turn(rbm, answers, number, seed, n_threads, made_up) for number in range(n_draws)]
+        alone = [rbm.visible.alone(at) for at in range(rbm.visible.n_questions)]
+        return [_in_turn(rbm, alone, answers, number, seed, n_threads, made_up) for number in range(n_draws)]
     out = [Answers(answers.codes.copy(), answers.numbers.copy()) for _ in range(n_draws)]
     biases = rbm.parameters.U[:, None]
 
@@ -126,13 +127,14 @@ def draw(
     return out
 
 
-def _in_turn(rbm: RBM, answers: Answers, number: int, seed: int, n_threads: int | None, made_up: bool) -> Answers:
+def _in_turn(
+    rbm: RBM, alone: list[Alone], answers: Answers, number: int, seed: int, n_threads: int | None, made_up: bool
+) -> Answers:
     """One draw of all blanks, a question after another."""
     visible = rbm.visible
     out = Answers(answers.codes.copy(), answers.numbers.copy())
     machine = (rbm, *rbm.others)[number % (1 + len(rbm.others))]
     order = np.random.Generator(np.random.Philox(key=[seed, number])).permutation(visible.n_questions)
-    alone = [visible.alone(at) for at in range(visible.n_questions)]
 
     def of(rows: Index) -> None:
         turns = Turns(machine, alone, visible.load(answers, rows, rbm.dtype), rows, seed, turn=number << 20)
@@ -166,6 +168,8 @@ def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     given = rbm.given(kept)
     if rbm.mean_field:
         few = slice(None, None, -(-len(every) // _ENOUGH) or 1)
+        for part in visible.parts:
+            part.block.temper = np.ones(1)  # what was learnt before is in the outlook
         for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):
             part.block.cool(own[:, few], truth.codes[part.codes, few], weight[few])
     for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):
