@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -199,9 +200,9 @@ class Harm:
         self.done += 1
 
     def end(self):
-        for pid in self.stopped:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        for child in psutil.Process().children():  # a number alone may by now be another process's
+            if child.pid in self.stopped:
+                child.kill()
 
 
 @pytest.mark.slow
