@@ -200,7 +200,7 @@ class Harm:
         self.done += 1
 
     def end(self):
-        for child in psutil.Process().children():  # a number alone may by now be another process's
+        for child in psutil.Process().children(recursive=True):  # a number alone may by now be another process's
             if child.pid in self.stopped:
                 child.kill()
 
