@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-TALLEST = 720
+TALLEST = 900
 SECTIONS = ("map", "patterns", "told", "together", "blanks", "training")
 
 
