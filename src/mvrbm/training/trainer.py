@@ -21,6 +21,7 @@ from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.gap import FreeEnergyGap
 from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
+from mvrbm.training.slopes import Slopes
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
 
@@ -120,15 +121,17 @@ class Memory:
 
     objective: Objective
     optimiser: Optimiser
+    slopes: Slopes | None
+    """The coordinates of centred steps; plain ones are taken in the parameters themselves."""
     step: int = 0
 
     @classmethod
     def new(cls, settings: Settings, rbm: RBM, objective: Objective | None = None) -> Memory:
         """What a run starts with."""
-        return cls(
-            objective or settings.make_objective(),
-            settings.make_optimiser(rbm.parameters.vector.size, rbm.dtype),
-        )
+        objective = objective or settings.make_objective()
+        slopes = Slopes(rbm) if settings.objective == "masked" and objective.centres else None
+        size = slopes.size if slopes else rbm.parameters.vector.size
+        return cls(objective, settings.make_optimiser(size, rbm.dtype), slopes)
 
 
 Progress = Callable[[int, dict[str, Any]], None]
@@ -210,8 +213,7 @@ class _Run:
         )
         self.weights = relative(weights)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
-        centres = settings.objective == "masked" and memory.objective.centres
-        self.centring = Centring(rbm, self.answers, self.weights, 0.7) if centres else None
+        self.centring = Centring(rbm, self.answers, self.weights, 0.7) if memory.slopes else None
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
@@ -348,13 +350,13 @@ class _Run:
         return True
 
     def _move(self, gradient: Array, rate: float) -> None:
-        parameters = self.rbm.parameters
-        if self.centring is None:
+        parameters, uphill = self.rbm.parameters, self.rbm.parameters.like(gradient)
+        if self.centring is None or self.memory.slopes is None:
             self.optimiser.step(parameters.vector, gradient, rate, self.workers)
             return
-        self.centring.gradient(parameters, parameters.like(gradient))
+        self.centring.gradient(parameters, uphill)
         before = parameters.joint.copy()
-        self.optimiser.step(parameters.vector, gradient, rate, self.workers)
+        self.memory.slopes.step(self.optimiser, parameters, uphill, rate, self.workers)
         self.centring.moved(parameters, before)
         self._decay(rate)
 

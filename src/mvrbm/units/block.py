@@ -101,6 +101,11 @@ class Block(ABC):
         """The number of questions in the block."""
         return len(self.questions)
 
+    @property
+    def places_on_scales(self) -> Array:
+        """Where the level of each feature stands on the scale of its question, from -1 to 1; NaN if it is on none."""
+        return np.full(self.n_features, np.nan)
+
     def state(self) -> State:
         """What the block learnt from data beside its parameters."""
         found = {name: getattr(self, name) for name in (*self.learnt, *self.later)}

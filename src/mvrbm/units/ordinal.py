@@ -114,7 +114,16 @@ class OrdinalBlock(LevelBlock):
         self.feature_start = np.cumsum(dimensions) - dimensions
         if C is not None:
             self.base_question = np.repeat(np.arange(len(sizes)), sizes)[np.flatnonzero(biased)]
-        self._by_mode = paper
+        self._kinds, self._by_mode = kinds, paper
+
+    @property
+    def places_on_scales(self) -> Array:
+        """From the lowest level to the highest, where each has weights of its own; two have no middle to learn."""
+        free = [kind == "free" and q.n_values > 2 for kind, q in zip(self._kinds, self.questions, strict=True)]
+        ends = [*self.feature_start[1:], self.n_features]
+        sizes = ends - self.feature_start
+        each = [np.linspace(-1, 1, n) if on else np.full(n, np.nan) for n, on in zip(sizes, free, strict=True)]
+        return np.concatenate(each)
 
     def natural_slope(self, base: Array) -> Array:
         return np.ones_like(base)
