@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from mvrbm import MVRBM
+from mvrbm import MVRBM, MVRBMPredictor
 from mvrbm.datasets import make_survey
 from mvrbm.training import checkpoint, trainer
 
@@ -75,6 +75,25 @@ def test_a_run_that_is_killed_again_and_again_ends_where_an_undisturbed_one_ends
         model(**settings).fit(FRAME, checkpoint=tmp_path / "run").save(tmp_path / "again.mvrbm")
     assert (tmp_path / "again.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()
     assert all(path.name.startswith("training") and path.suffix == ".state" for path in (tmp_path / "run").iterdir())
+
+
+@pytest.mark.parametrize("method", ["discriminative", "finetune"])
+def test_a_predictor_that_is_killed_ends_where_an_undisturbed_one_ends(often, monkeypatch, tmp_path, method):
+    """In any of its machines, and in what comes before each."""
+
+    def fitted(checkpoint=None):
+        told = {"n_hidden": 3, "max_epochs": 3, "method": method, "random_state": 0}
+        return MVRBMPredictor(SCHEMA.names[0], schema=SCHEMA, **told).fit(FRAME, checkpoint=checkpoint)
+
+    fitted().save(tmp_path / "whole.mvrbm")
+    n_epochs = 9 if method == "discriminative" else 18
+    for _ in range((n_epochs - 1) // 2):
+        with monkeypatch.context() as patch:
+            stop_after(patch, 2)
+            with pytest.raises(Killed):
+                fitted(tmp_path / "run")
+    fitted(tmp_path / "run").save(tmp_path / "resumed.mvrbm")
+    assert (tmp_path / "resumed.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()
 
 
 def test_another_number_of_threads_may_go_on(often, monkeypatch, tmp_path):

@@ -127,6 +127,40 @@ def test_chances_against_enumeration(case):
                 np.testing.assert_allclose(p[row], single, atol=1e-5)
 
 
+def log_p(rbm, chunk, question, value):
+    """log P of one value of each code or number of a question, given the other questions, (cells, people)."""
+    codes, numbers = rbm.visible.cells_of(question)
+    part = rbm.visible.parts[inference._part_of(rbm.visible, question)[0]]
+    ((_, outlook),) = inference.each_question(rbm, chunk, [question])
+    asked = np.where(codes, value, -1).astype(np.int16), np.where(numbers, value, np.nan)
+    each = [np.broadcast_to(cells, (len(cells), chunk.n_rows)) for cells in asked]
+    own = outlook[rbm.visible.parts.index(part)]
+    found = part.block.log_prob(own, each[0][part.codes], each[1][part.numbers])
+    return found[codes[part.codes, 0] if part.block.n_codes else numbers[part.numbers, 0]]
+
+
+@pytest.mark.parametrize("case", CHECKED)
+@pytest.mark.parametrize("linked", [False, True])
+def test_several_machines_say_the_mean_of_their_logarithms(case, linked):
+    """Each machine by itself is one of the test above; of numbers, whose mean is spread anew, by their differences."""
+    rbm, *others = machines = [machine(case, told=linked, linked=linked) for _ in range(3)]
+    for other, seed in zip(others, (5, 6), strict=True):
+        other.parameters.vector[:] = machine(case, seed=seed, told=linked, linked=linked).parameters.vector
+        other.refresh()
+    chunk = rbm.visible.load(people(rbm), np.arange(6), np.float64)
+    levels = {"binary": 2, "multicategorical": 2, "ranking": 3}
+    for question, q in enumerate(rbm.visible.questions):
+        values = np.linspace(1.2, 2.8, 5) if q.n_numbers else range(levels.get(q.kind) or q.n_values)
+        rbm.others = []
+        expected = np.array([[log_p(one, chunk, question, value) for one in machines] for value in values]).mean(axis=1)
+        rbm.others = others
+        found = np.array([log_p(rbm, chunk, question, value) for value in values])
+        if q.n_numbers:
+            np.testing.assert_allclose(found - found[0], expected - expected[0], atol=2e-3)
+        else:
+            np.testing.assert_allclose(found, expected - np.logaddexp.reduce(expected, axis=0), atol=1e-6)
+
+
 def one_by_one(rbm, answers, row, question):
     """P of each option, or of each order of each pair, in the machine of the other questions and this one cell."""
     q = rbm.visible.questions[question]

@@ -26,6 +26,7 @@ from mvrbm import (
     Schema,
 )
 from mvrbm.datasets import make_survey
+from mvrbm.training.conditional import HiddenTargets
 from mvrbm.units import KINDS
 
 METHODS = ["generative", "discriminative", "hybrid", "finetune", "features"]
@@ -72,6 +73,24 @@ def test_a_target_of_every_type(survey, method, recipe):
     for name in one_of_each[:2]:
         own = p[[column for column in p.columns if column.startswith(f"{name}: ")]]
         np.testing.assert_allclose(own.sum(axis=1), 1, atol=1e-6)
+
+
+def test_several_machines_stop_by_other_people(survey, monkeypatch):
+    frame, schema = survey
+    hidden = []
+
+    def seen(self, rbm, workers, weights=None, loss=HiddenTargets.loss):
+        hidden.append(tuple(self.rows))
+        return loss(self, rbm, workers, weights)
+
+    monkeypatch.setattr(HiddenTargets, "loss", seen)
+    model = small(schema.names[0], schema=schema).fit(frame)
+    assert len(set(hidden)) == 1 + len(model.rbm_.others) == 3
+    together = model.predict_proba(frame).to_numpy()
+    alone = small(schema.names[0], schema=schema, n_models=1).fit(frame)
+    np.testing.assert_array_equal(alone.rbm_.parameters.vector, model.rbm_.parameters.vector)
+    assert not alone.rbm_.others
+    assert (alone.predict_proba(frame).to_numpy() != together).any()
 
 
 def test_the_targets_own_answer_is_not_looked_at(survey):

@@ -99,6 +99,11 @@ class RBM:
         parameters.W[:] = scale * np.random.Generator(np.random.Philox(seed)).standard_normal(parameters.W.shape)
         return cls(visible, parameters, links)
 
+    def another(self, seed: int) -> RBM:
+        """A machine like this one, at the start that the seed makes."""
+        answered = len(self.parameters.R) > 0
+        return RBM.start(self.visible, self.n_hidden, seed, dtype=self.dtype, answered=answered, links=self.links)
+
     def state(self) -> State:
         """The machine as named arrays; with its questions, `visible.paper` and `mean_field` it is the whole machine."""
         p = self.parameters
@@ -270,20 +275,23 @@ class RBM:
         `mean_field` (None: if that is how the machine learnt to predict), held at their posterior means. `without` is a
         question, by its place in the layer, that counts as not answered.
         """
-        W, U, theta = self.parameters.W, self.parameters.U[:, None], self.theta
         machines = (self, *self.others)
+        theta = np.mean([machine.theta for machine in machines], axis=0)
         if self.mean_field if mean_field is None else mean_field:
             held = (
                 m.visible_inputs(m.posterior_given(X, a, without), X) for m, a in zip(machines, inputs, strict=True)
             )
-            U, P, W = np.mean(list(held), axis=0), np.empty((0, X.shape[1]), self.dtype), W[:, :0]
-            U, theta = self.visible.tempered(U, np.mean([machine.theta for machine in machines], axis=0))
-        else:
-            P = self.posterior_given(X, inputs[0], without)[:-1]
-            if self.links:
-                U = np.repeat(U, X.shape[1], axis=1)
-                self.links.add_inputs(self.parameters.links, X, U)
-        return self.visible.outlook(P, U, W, theta, wanted)
+            U, theta = self.visible.tempered(np.mean(list(held), axis=0), theta)
+            none = np.empty((0, X.shape[1]), self.dtype)
+            return self.visible.outlook(none, U, self.parameters.W[:, :0], theta, wanted)
+        P = np.concatenate([m.posterior_given(X, a, without)[:-1] for m, a in zip(machines, inputs, strict=True)])
+        W = np.concatenate([machine.parameters.W for machine in machines], axis=1)
+        U = np.mean([machine.parameters.U for machine in machines], axis=0)[:, None]
+        if self.links:
+            U = np.repeat(U, X.shape[1], axis=1)
+            links = np.mean([machine.parameters.links for machine in machines], axis=0)
+            self.links.add_inputs(links, X, U)
+        return self.visible.outlook(P, U, W, theta, wanted, 1 / len(machines))
 
     def posterior_given(self, X: Array, inputs: Array, without: int | None) -> Array:
         """P(h = 1) over a row of ones, given the inputs of the hidden units; as if a question were not answered."""

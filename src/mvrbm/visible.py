@@ -287,7 +287,7 @@ class Visible:
             p.block.decide(z[p.features], theta[p.base], codes, numbers)
         return chunk
 
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: Wanted) -> list[Array]:
+    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: Wanted, share: float = 1.0) -> list[Array]:
         """What every wanted answer may be given others, by block; P is P(h = 1 | the others), (hidden, people).
 
         U are the biases, (features, people) or (features, 1).
@@ -300,6 +300,7 @@ class Visible:
                 W[p.features],
                 theta[p.base],
                 codes[p.codes] if p.block.n_codes else numbers[p.numbers],
+                share,
             )
             for p in self.parts
         ]

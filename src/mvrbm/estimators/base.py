@@ -181,9 +181,8 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         done = [(rbm, history, saved)]
         while len(done) < settings.n_models and self.n_hidden and history.stopped != "interrupted":
             seed = settings.seed + len(done)
-            other = RBM.start(rbm.visible, rbm.n_hidden, seed, answered=settings.answered, links=rbm.links)
+            other, own = rbm.another(seed), replace(settings, seed=seed)
             beside = saved.beside(f"training-{len(done)}") if saved else None
-            own = replace(settings, seed=seed)
             told = train(other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at)
             if told.stopped == "interrupted":
                 history.stopped = "interrupted"

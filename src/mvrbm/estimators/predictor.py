@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,11 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from mvrbm import encoding, inference
-from mvrbm.answers import Answers
+from mvrbm.answers import Answers, Source
 from mvrbm.estimators.base import Machine
+from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
-from mvrbm.training import Settings
+from mvrbm.training import History, Settings
+from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.predictive import METHODS, SOLVERS, Task, train_predictor
 from mvrbm.units import Binary, Categorical, Continuous
 from mvrbm.units.question import Question
@@ -98,18 +101,41 @@ class Predictor(Machine):
         if self.method == "generative":
             rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         else:
-            rbm, history, hidden = train_predictor(
-                lambda table: self._start(table, schema, weights, settings),
-                answers,
-                weights,
-                settings,
-                self._task(schema, targets),
-                self._progress,
-                saved and saved.beside(self.method),
-            )
-            rbm.mean_field = self.method == "features"  # as it learnt to predict
-            inference.tune(rbm, hidden, weights)
+            rbm, history = self._train_several(answers, schema, weights, settings, self._task(schema, targets), saved)
         self.schema_, self.rbm_, self.history_, self.targets_ = schema, rbm, history, targets
+
+    def _train_several(
+        self,
+        answers: Answers,
+        schema: Schema,
+        weights: NDArray[np.float64] | None,
+        settings: Settings,
+        task: Task,
+        saved: Checkpoint | None,
+    ) -> tuple[RBM, History]:
+        """A machine that predicts the targets and how it was trained, with others that stop by other people's."""
+
+        def start(table: Source) -> RBM:
+            return self._start(table, schema, weights, settings)
+
+        saved = saved and saved.beside(self.method)
+        rbm, history, hidden = train_predictor(start, answers, weights, settings, task, self._progress, saved)
+        rbm.mean_field = self.method == "features"  # as it learnt to predict
+        inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
+        while 1 + len(rbm.others) < settings.n_models and rbm.n_hidden and history.stopped != "interrupted":
+            number = 1 + len(rbm.others)
+            own = replace(settings, seed=settings.seed + number)
+            beside = saved and saved.beside(f"{self.method}-{number}")
+
+            def again(_: Source, seed: int = own.seed) -> RBM:
+                return rbm.another(seed)
+
+            other, told, _ = train_predictor(again, answers, weights, own, task, None, beside)
+            if told.stopped == "interrupted":
+                history.stopped = "interrupted"
+            else:
+                rbm.others.append(other)
+        return rbm, history
 
     def _task(self, schema: Schema, targets: list[str]) -> Task:
         places = [schema.names.index(name) for name in targets]
@@ -147,7 +173,7 @@ class MVRBMPredictor(Predictor):
     n_hidden
         Hidden units: 20, which are enough for most targets.
     settings
-        Every other setting of `MVRBM`, by its name. `n_models` counts for "generative" alone.
+        Every other setting of `MVRBM`, by its name.
 
     Attributes
     ----------

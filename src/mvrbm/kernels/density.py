@@ -52,7 +52,9 @@ def _sizes(w: Any) -> tuple[float, float]:
 
 
 @kernel
-def _log_density(P: Any, w: Any, U: float, precision: float, low: float, step: float, work: Any, out: Any) -> None:
+def _log_density(
+    P: Any, w: Any, share: float, U: float, precision: float, low: float, step: float, work: Any, out: Any
+) -> None:
     """out[j] = the log of the density at low + j step, up to its integral; `out` has an even number of points."""
     rest, e, ratio = work
     far = max(abs(low), abs(low + (len(out) - 1) * step))
@@ -63,14 +65,14 @@ def _log_density(P: Any, w: Any, U: float, precision: float, low: float, step: f
             rest[k] = 1.0 - P[k]
         _products(P, rest, e, ratio, out)
         for j in range(len(out)):
-            out[j] = log(out[j])
+            out[j] = share * log(out[j])
     else:
         for j in range(len(out)):
             x, out[j] = low + j * step, 0.0
             for k in range(len(w)):  # log(1 - P + P e^(w x)), by whichever exponential is below 1
                 rise = w[k] * x
                 off, on = exp(min(-rise, 0.0)), exp(min(rise, 0.0))
-                out[j] += max(rise, 0.0) + log((1.0 - P[k]) * off + P[k] * on)
+                out[j] += share * (max(rise, 0.0) + log((1.0 - P[k]) * off + P[k] * on))
     for j in range(len(out)):
         x = low + j * step
         out[j] += (U - 0.5 * precision * x) * x
@@ -88,23 +90,23 @@ def _tilted(P: Any, w: Any, e: Any) -> tuple[float, float]:
 
 
 @kernel
-def _slope(P: Any, w: Any, U: float, precision: float, x: float, e: Any) -> float:
+def _slope(P: Any, w: Any, share: float, U: float, precision: float, x: float, e: Any) -> float:
     """The derivative of the log of the density."""
     _exponentials(w, x, e)
-    return U - precision * x + _tilted(P, w, e)[0]
+    return U - precision * x + share * _tilted(P, w, e)[0]
 
 
 @kernel
-def _place(P: Any, w: Any, U: float, variance: float, e: Any) -> tuple[float, float]:
+def _place(P: Any, w: Any, share: float, U: float, variance: float, e: Any) -> tuple[float, float]:
     """Roughly where the mixture lies and how wide it is: hidden units tilted by the answer they expect."""
     mean = spread = 0.0
     for _ in range(4):  # an answer raises the units that raise it
         _exponentials(w, min(max(mean, -30.0), 30.0), e)
         total, spread = _tilted(P, w, e)
-        mean = variance * (U + total)
+        mean = variance * (U + share * total)
     # units that hang together widen it more than if each stood for itself
-    size = sum(_sizes(w))
-    return mean, math.sqrt(variance + variance * variance * spread) + 0.25 * variance * size
+    size = share * sum(_sizes(w))
+    return mean, math.sqrt(variance + variance * variance * share * spread) + 0.25 * variance * size
 
 
 @kernel
@@ -115,9 +117,11 @@ def _intervals(width: float, longest: float, least: int) -> int:
 
 
 @kernel
-def _grid(P: Any, w: Any, U: float, sd: float, low: float, high: float, work: Any, line: Any, head: Any) -> None:
+def _grid(
+    P: Any, w: Any, share: float, U: float, sd: float, low: float, high: float, work: Any, line: Any, head: Any
+) -> None:
     """Find the part of (low, high) in which the density is not as good as 0, and a step that is small enough."""
-    mean, spread = _place(P, w, U, sd * sd, work[1])
+    mean, spread = _place(P, w, share, U, sd * sd, work[1])
     # from the bound to what is beyond the mean, or, if the mean is beyond the bound, as far into the question
     first = max(min(mean, high) - 8.0 * spread, low)
     last = min(max(mean, low) + 8.0 * spread, high)
@@ -125,7 +129,7 @@ def _grid(P: Any, w: Any, U: float, sd: float, low: float, high: float, work: An
     for _ in range(5):  # what a bound leaves may be a thin tail: each turn can shrink it by a factor of 24
         n = _intervals(last - first, 2.0 * sd, _COARSE)
         step = (last - first) / n
-        _log_density(P, w, U, 1.0 / (sd * sd), first, step, work, line[: n + 1 + (n + 1) % 2])
+        _log_density(P, w, share, U, 1.0 / (sd * sd), first, step, work, line[: n + 1 + (n + 1) % 2])
         top = line[: n + 1].max()
         left, right = 0, n
         while left < n and line[left] <= top - _NOTHING:
@@ -138,18 +142,18 @@ def _grid(P: Any, w: Any, U: float, sd: float, low: float, high: float, work: An
             break
     longest = 0.5 * sd
     for x, below in ((first, top - line[left]), (last, top - line[right])):
-        steep = abs(_slope(P, w, U, 1.0 / (sd * sd), x, work[1]))
+        steep = abs(_slope(P, w, share, U, 1.0 / (sd * sd), x, work[1]))
         longest = min(longest, _STEEPEST * math.exp(below / 5.0) / max(steep, 1e-9))
     n = _intervals(last - first, longest, _FINE)
     head[0], head[1], head[2] = first, (last - first) / n, n + 1
 
 
 @kernel
-def _fill(P: Any, w: Any, U: float, precision: float, work: Any, line: Any, grid: Any) -> None:
+def _fill(P: Any, w: Any, share: float, U: float, precision: float, work: Any, line: Any, grid: Any) -> None:
     """Write the probability of each point of a grid, and their moments."""
     n = int(grid[2])
     line = line[: n + n % 2]
-    _log_density(P, w, U, precision, grid[0], grid[1], work, line)
+    _log_density(P, w, share, U, precision, grid[0], grid[1], work, line)
     top, total = line[:n].max(), 0.0
     for j in range(n):
         line[j] = exp(line[j] - top)
@@ -168,12 +172,13 @@ def _fill(P: Any, w: Any, U: float, precision: float, work: Any, line: Any, grid
 
 
 @kernel
-def densities(P: Any, W: Any, bias: Any, theta: Any, low: Any, high: Any, wanted: Any) -> Any:
+def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, low: Any, high: Any, wanted: Any) -> Any:
     """The grid of each wanted number, (numbers, people, HEAD + points); NaN and no probability where it is not wanted.
 
     A density is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. Its
     grid ends where the density does, in steps of at most half of sigma, and shorter ones if it is steep at a bound. P
-    is (hidden, people), W (numbers, hidden) and the bias (numbers, people), all in float64.
+    is (hidden, people), W (numbers, hidden) and the bias (numbers, people), all in float64; `share` is what each hidden
+    unit counts, below 1 in the mean of several machines.
     """
     n_hidden, n_people = P.shape
     padded = -(-n_hidden // 8) * 8
@@ -187,12 +192,12 @@ def densities(P: Any, W: Any, bias: Any, theta: Any, low: Any, high: Any, wanted
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(n_people):
             if wanted[q, b]:
-                _grid(people[b], w[q], bias[q, b], sd, low[q], high[q], work, line, head[q, b])
+                _grid(people[b], w[q], share, bias[q, b], sd, low[q], high[q], work, line, head[q, b])
                 most = max(most, int(head[q, b, 2]))
     out = np.zeros((len(W), n_people, HEAD + most))
     for q in range(len(W)):
         for b in range(n_people):
             out[q, b, :HEAD] = head[q, b]
             if wanted[q, b]:
-                _fill(people[b], w[q], bias[q, b], -2.0 * theta[q], work, line, out[q, b])
+                _fill(people[b], w[q], share, bias[q, b], -2.0 * theta[q], work, line, out[q, b])
     return out

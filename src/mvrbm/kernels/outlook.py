@@ -30,7 +30,7 @@ def _one_by_one(p: Any, w: Any) -> float:
 
 
 @kernel
-def _tilt_level(P: Any, w: Any, who: Any, bias: Any, row: Any, work: Any, out: Any) -> None:
+def _tilt_level(P: Any, w: Any, share: Any, who: Any, bias: Any, row: Any, work: Any, out: Any) -> None:
     product, product_log = work[0, : len(who)], work[1, : len(who)]  # apart, for LLVM to vectorise
     most = w.dtype.type(80.0)  # so that e^w stays a number in float32
     for k in range(len(w)):
@@ -39,18 +39,18 @@ def _tilt_level(P: Any, w: Any, who: Any, bias: Any, row: Any, work: Any, out: A
     for i in range(len(who)):
         product_log[i] = log(product[i])
     for i in range(len(who)):
-        out[who[i]] = bias + product_log[i]
+        out[who[i]] = bias + share * product_log[i]
         if not 1e-30 < product[i] < 1e30:
-            out[who[i]] = bias + _one_by_one(P[who[i]], w)
+            out[who[i]] = bias + share * _one_by_one(P[who[i]], w)
 
 
 @kernel
-def tilt(P: Any, W: Any, bias: Any, start: Any, size: Any, wanted: Any, out: Any) -> None:
-    """out = bias + the sum over k of log(1 + P_k (e^w_k - 1)) of each level, where its unit is wanted; else the bias.
+def tilt(P: Any, W: Any, share: Any, bias: Any, start: Any, size: Any, wanted: Any, out: Any) -> None:
+    """out = bias + share times the sum over k of log(1 + P_k (e^w_k - 1)) of each level, where its unit is wanted.
 
-    P is (hidden, people) and W (levels, hidden), of one precision: the factors are multiplied, and one logarithm
-    taken. Where the product leaves the range of numbers, it is taken in parts. Hidden units are padded to a multiple
-    of eight with factors of 1, for whole registers.
+    Else it is the bias. P is (hidden, people) and W (levels, hidden), of one precision: the factors are multiplied, and
+    one logarithm taken. Where the product leaves the range of numbers, it is taken in parts. Hidden units are padded to
+    a multiple of eight with factors of 1, for whole registers.
     """
     n_hidden, n_people = P.shape
     padded = -(-n_hidden // 8) * 8
@@ -67,7 +67,7 @@ def tilt(P: Any, W: Any, bias: Any, start: Any, size: Any, wanted: Any, out: Any
         for level in range(start[q], start[q] + size[q]):
             out[level] = bias[level]
             if n:
-                _tilt_level(people, W[level], who[:n], bias[level], row, work, out[level])
+                _tilt_level(people, W[level], share, who[:n], bias[level], row, work, out[level])
 
 
 @reordered
@@ -87,11 +87,11 @@ def add_posteriors(P: Any, E: Any, share: Any, levels: Any, people: Any) -> None
                 own[k] += q
 
 
-def tilted(P: Any, W: Any, bias: Any, start: Any, size: Any, wanted: Any) -> Any:
+def tilted(P: Any, W: Any, share: float, bias: Any, start: Any, size: Any, wanted: Any) -> Any:
     """The bias, of each level and person or in one column of all, and what `tilt` adds where it is wanted."""
     if not len(P):
         return np.array(np.broadcast_to(bias, (len(W), P.shape[1])))
     out = np.empty((len(W), P.shape[1]), P.dtype)
     of_all = np.ascontiguousarray(bias[:, 0]) if bias.shape[1] == 1 else np.zeros(len(W), P.dtype)
-    tilt(P, np.ascontiguousarray(W), of_all, start, size, wanted, out)
+    tilt(P, np.ascontiguousarray(W), P.dtype.type(share), of_all, start, size, wanted, out)
     return out if bias.shape[1] == 1 else out + bias

@@ -104,7 +104,7 @@ def _log_cells(
     weights = np.ascontiguousarray(listed.X.T.astype(rbm.dtype) @ W)
     bias = U @ listed.X + theta @ listed.T + listed.log_measure
     logits = np.empty((len(weights), chunk.n_rows))
-    tilt(P, weights, bias, listed.start, listed.sizes, there, logits)
+    tilt(P, weights, rbm.dtype.type(1), bias, listed.start, listed.sizes, there, logits)
     logits += listed.X.T @ direct[rows]
     log_z = np.logaddexp.reduceat(logits, listed.start, axis=0)
 

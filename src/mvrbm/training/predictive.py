@@ -88,7 +88,8 @@ def train_predictor(
         history = train(rbm, answers, settings, weights, progress, _stop_by(hidden, settings), blend, saved)
         return rbm, history, hidden
     if task.method in ("finetune", "features"):
-        first = train(rbm, inputs, settings, weights, progress, checkpoint=saved and saved.beside("inputs"))
+        before = saved and saved.beside(f"{saved.path.stem}-inputs")
+        first = train(rbm, inputs, settings, weights, progress, checkpoint=before)
         if first.stopped == "interrupted":
             return rbm, first, hidden
     if task.method == "features":

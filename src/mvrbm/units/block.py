@@ -166,12 +166,14 @@ class Block(ABC):
         """Write the one answer to each question that loses least by the type's own error, given z."""
 
     @abstractmethod
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(
+        self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
+    ) -> Array:
         """What the answers may be given others, the hidden units summed out (paper section 3.2); in the block's terms.
 
         P is P(h = 1 | other answers), (hidden, people); U are the biases, of each person or, in one column, of all;
-        `wanted` says whether each code or number of each person is asked for. Without hidden units it is the
-        mean-field distribution of the inputs U.
+        `wanted` says whether each code or number of each person is asked for, and `share` what each hidden unit counts,
+        below 1 in the mean of several machines. Without hidden units it is the mean-field distribution of the inputs U.
         """
 
     @abstractmethod

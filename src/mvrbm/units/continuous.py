@@ -288,18 +288,20 @@ class ContinuousBlock(Block):
         out[:] = log_z
         out[np.isnan(numbers)] = 0
 
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(
+        self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
+    ) -> Array:
         """Grids and the probabilities of their points, (questions, people, HEAD + points), in standard deviations.
 
         The paper's is the mean-field Gaussian.
         """
         if self._mean_field:
-            P, U, W = P[:0], U + W @ P, W[:, :0]
+            P, U, W = P[:0], U + share * W @ P, W[:, :0]
         none = np.full(len(U), np.inf)
         low, high = (self.low[:, 0], self.high[:, 0]) if self._cut else (-none, none)
         bias = np.broadcast_to(U, (len(U), P.shape[1]))
         P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
-        grids: Array = densities(P, W, bias, theta, low, high, wanted)
+        grids: Array = densities(P, W, share, bias, theta, low, high, wanted)
         return grids
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:

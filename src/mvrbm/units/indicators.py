@@ -56,9 +56,11 @@ class IndicatorBlock(Block):
         out[:] = 0
         indicators.log_partition(z, codes, self.owner, out)
 
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(
+        self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
+    ) -> Array:
         """The log-odds of each 1."""
-        odds: Array = tilted(P, W, U, np.arange(self.n_codes), np.ones(self.n_codes, np.int64), wanted)
+        odds: Array = tilted(P, W, share, U, np.arange(self.n_codes), np.ones(self.n_codes, np.int64), wanted)
         return odds
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:

@@ -151,10 +151,12 @@ class LevelBlock(Block):
         """The probability of each level given z."""
         return self.softmax(self._logits(z, theta))
 
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(
+        self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
+    ) -> Array:
         """The logit of each level; where its unit is not wanted, that of the machine without hidden units."""
         weights, bias = self._logits(np.ascontiguousarray(W), np.zeros_like(theta)), self._logits(U, theta)
-        logits: Array = tilted(P, weights, bias, self.level_start, self.size, wanted)
+        logits: Array = tilted(P, weights, share, bias, self.level_start, self.size, wanted)
         return logits
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:

@@ -446,9 +446,11 @@ class NonEmptyBlock(MulticategoricalBlock):
         log_on = -np.logaddexp(0, -z.astype(np.float64))
         x[:] = np.exp(log_on - self._log_some(z)[self.owner]) * (codes >= 0)
 
-    def outlook(self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_]) -> Array:
+    def outlook(
+        self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
+    ) -> Array:
         """Given the hidden units, the rule makes each option more probable."""
-        z = super().outlook(P, U, W, theta, wanted)
+        z = super().outlook(P, U, W, theta, wanted, share)
         if len(P):
             return z
         p = np.empty(z.shape)
