@@ -456,9 +456,12 @@ def test_whatever_training_records_is_drawn(tmp_path):
     page = report(model, frame, tmp_path)
     assert "Gap in free energy" in page
     assert "Other thing" not in page
-    for entry in model.history_.epochs:
-        entry.update(other_thing=1.0)
-    assert "Other thing" in report(model, frame, tmp_path)
+    for number, entry in enumerate(model.history_.epochs):
+        entry.update(other_thing=number - 0.1)
+    page = report(model, frame, tmp_path)
+    assert "Other thing" in page
+    assert ">0</text>" in page
+    assert ">-0</text>" not in page
 
 
 def test_an_array_of_numbers(tmp_path):

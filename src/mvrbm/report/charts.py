@@ -67,7 +67,7 @@ def _ticks(low: float, high: float, n: int = 4) -> list[float]:
     """Round numbers between two."""
     step = 10 ** np.floor(np.log10((high - low) / n))
     step *= next(m for m in (1, 2, 5, 10) if (high - low) / (step * m) <= n)
-    return [float(t) for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step]
+    return [float(t) + 0.0 for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step]  # not -0
 
 
 def lines(
