@@ -27,6 +27,7 @@ from mvrbm import (
 )
 from mvrbm.datasets import make_survey
 from mvrbm.training.conditional import HiddenTargets
+from mvrbm.training.predictive import Task
 from mvrbm.units import KINDS
 
 METHODS = ["generative", "discriminative", "hybrid", "finetune", "features"]
@@ -91,6 +92,17 @@ def test_several_machines_stop_by_other_people(survey, monkeypatch):
     np.testing.assert_array_equal(alone.rbm_.parameters.vector, model.rbm_.parameters.vector)
     assert not alone.rbm_.others
     assert (alone.predict_proba(frame).to_numpy() != together).any()
+
+
+def test_links_between_others_would_stay_at_nothing(survey, monkeypatch):
+    frame, schema = survey
+    names = [next(q.name for q in schema if q.kind == kind) for kind in ("ordinal", "multicategorical")]
+    model = small(names, schema=schema).fit(frame)
+    monkeypatch.setattr(Task, "learnt", None)
+    whole = small(names, schema=schema).fit(frame)
+    assert 0 < len(model.rbm_.links) < len(whole.rbm_.links)
+    assert np.count_nonzero(whole.rbm_.parameters.links) == np.count_nonzero(model.rbm_.parameters.links)
+    np.testing.assert_allclose(model.predict_proba(frame), whole.predict_proba(frame), atol=1e-5)
 
 
 def test_the_targets_own_answer_is_not_looked_at(survey):

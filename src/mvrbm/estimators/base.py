@@ -196,12 +196,24 @@ class Machine(BaseEstimator):  # type: ignore[misc]
                 history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
         return rbm, history
 
-    def _start(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None, settings: Settings) -> RBM:
-        """The machine that a table starts with: its links, and what it will tell made-up people that they answer."""
+    def _start(
+        self,
+        answers: Source,
+        schema: Schema,
+        weights: NDArray[np.float64] | None,
+        settings: Settings,
+        targets: Sequence[int] | None = None,
+    ) -> RBM:
+        """The machine that a table starts with: its links, and what it will tell made-up people that they answer.
+
+        `targets` are the questions that it will learn to tell, if not all.
+        """
         questions = list(schema)
         visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
         K = int(self.n_hidden)
-        links = screen(visible, answers, weights, settings.links, settings.answered) if settings.links and K else None
+        links = None
+        if settings.links and K:
+            links = screen(visible, answers, weights, settings.links, settings.answered, targets)
         rbm = RBM.start(visible, K, settings.seed, answered=settings.answered and K > 0, links=links)
         rbm.mean_field = settings.objective == "masked"  # as it learns to predict
         if len(rbm.parameters.R):

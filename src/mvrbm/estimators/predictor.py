@@ -116,7 +116,7 @@ class Predictor(Machine):
         """A machine that predicts the targets and how it was trained, with others that stop by other people's."""
 
         def start(table: Source) -> RBM:
-            return self._start(table, schema, weights, settings)
+            return self._start(table, schema, weights, settings, task.learnt)
 
         saved = saved and saved.beside(self.method)
         rbm, history, hidden = train_predictor(start, answers, weights, settings, task, self._progress, saved)

@@ -42,6 +42,11 @@ class Task:
     hybrid_weight: float
     solver: str
 
+    @property
+    def learnt(self) -> Sequence[int] | None:
+        """The questions that anything is learnt about; None if it is all."""
+        return self.targets if self.method == "discriminative" else None
+
     def conditional(self, settings: Settings) -> Objective:
         """The objective of the targets given the others."""
         listed = [target for target in self.targets if target not in self.chains]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,11 +20,17 @@ _MOST_ROWS = 20_000
 
 
 def screen(
-    visible: Visible, answers: Source, weights: Array | None, n_links: int, answered: bool = True
+    visible: Visible,
+    answers: Source,
+    weights: Array | None,
+    n_links: int,
+    answered: bool = True,
+    targets: Sequence[int] | None = None,
 ) -> Links | None:
     """Links between each question and the `n_links` most associated with it, and, if `answered`, as many from that.
 
-    None if no association is beyond chance.
+    None if no association is beyond chance. Where only some questions will be asked about, `targets`, by their places
+    in the schema, links between others would stay at 0, so there are none.
 
     The association of two features is their squared correlation among those who answered both, times their number:
     about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
@@ -30,10 +38,12 @@ def screen(
     first, second, told, both = _sums(visible, answers, relative(weights))
     mutual, one_way = _associations(visible, first, second, told, both)
     mutual[_never(visible)] = -np.inf
+    asked = np.ones(visible.n_questions, bool) if targets is None else np.isin(visible.question_order, targets)
     pairs = _best(mutual, n_links)
+    pairs = (pairs | pairs.T) & (asked | asked[:, None])
     question = visible.feature_question
-    left, right = np.nonzero(np.triu((pairs | pairs.T)[question][:, question], 1))
-    feature, other = np.nonzero(_best(one_way, n_links if answered else 0)[question])
+    left, right = np.nonzero(np.triu(pairs[question][:, question], 1))
+    feature, other = np.nonzero((_best(one_way, n_links if answered else 0) & asked[:, None])[question])
     rows, columns = np.concatenate([left, feature]), np.concatenate([right, other + visible.n_features])
     return Links(rows, columns, question) if len(rows) else None
 
