@@ -15,14 +15,18 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmarks.surveys import surveys
 from mvrbm.evaluation import Trial
 from mvrbm.units import KINDS
+from mvrbm.units.block import Block
+from mvrbm.units.ordinal import OrdinalBlock
 
 OURS: dict[str, dict[str, Any]] = {
     "baseline": {"n_hidden": 0},
@@ -39,15 +43,18 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "one, neither": {"n_models": 1, "links": 0, "answered": False},
     "one, by CD": {"objective": "cd"},
 }
+LEVELS = "one, every level of a scale by itself"
+"""One machine whose steps do not go along scales, which is no setting."""
 
 
 def one(survey: str, way: str, seed: int) -> dict[str, Any]:
     """Run one way once; in a process of its own."""
     trial = Trial(*surveys()[survey](), 0.2, seed)
-    settings = {**OURS, **WITHOUT}.get(way)
+    settings = {**OURS, **WITHOUT, LEVELS: WITHOUT["one machine"]}.get(way)
     guess = trial.others()[way] if settings is None else trial.mvrbm(**settings)
     before, begun = time.process_time(), time.perf_counter()
-    guessed = guess()
+    with patch.object(OrdinalBlock, "places_on_scales", Block.places_on_scales) if way == LEVELS else nullcontext():
+        guessed = guess()
     took = {"processor": time.process_time() - before, "seconds": time.perf_counter() - begun}
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"errors": trial.errors(guessed), **took, "memory": memory}
@@ -103,6 +110,7 @@ def main() -> None:
     options.add_argument("--one", nargs=3, metavar=("SURVEY", "WAY", "SEED"), help="run one way once, and print JSON")
     options.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     options.add_argument("--surveys", nargs="+", metavar="NAME", help="these alone")
+    options.add_argument("--ways", nargs="+", metavar="WAY", help="these alone")
     options.add_argument("--ablation", action="store_true", help="the default without its ingredients, not the others")
     options.add_argument("--keep", type=Path, help="a file that keeps each run, so that a stopped one goes on")
     asked = options.parse_args()
@@ -110,7 +118,7 @@ def main() -> None:
         survey, way, seed = asked.one
         print(json.dumps(one(survey, way, int(seed))))
         return
-    ways = ["mvrbm", *WITHOUT] if asked.ablation else [*OURS, *PEERS]
+    ways = asked.ways or (["mvrbm", *WITHOUT, LEVELS] if asked.ablation else [*OURS, *PEERS])
     for survey in asked.surveys or surveys():
         found = {way: [ran(survey, way, seed, asked.keep) for seed in asked.seeds] for way in ways}
         print(table(survey, found) + "\n", flush=True)
