@@ -310,6 +310,16 @@ def test_partial_fit_lets_the_other_machines_go():
     assert not model.partial_fit(frame).rbm_.others
 
 
+def test_partial_fit_by_another_objective_starts_its_steps_anew():
+    frame, schema = make_survey(100, random_state=0)
+    found = []
+    for first in ("cd", "masked"):
+        model = MVRBM(3, schema=schema, random_state=0, objective=first, links=0, answered=False).partial_fit(frame)
+        model.set_params(objective="cd").partial_fit(frame)
+        found.append(type(model._memory.objective).__name__)
+    assert found == ["CD", "CD"]
+
+
 def test_a_model_is_saved_as_it_was_fitted(tmp_path):
     frame, schema = make_survey(100, random_state=0)
     model = MVRBM(3, schema=schema, max_epochs=2, random_state=0).fit(frame)

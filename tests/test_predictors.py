@@ -26,9 +26,14 @@ from mvrbm import (
     Schema,
 )
 from mvrbm.datasets import make_survey
-from mvrbm.training.conditional import HiddenTargets
-from mvrbm.training.predictive import Task
+from mvrbm.encoding import encode
+from mvrbm.estimators import predictor
+from mvrbm.summary import summarise
+from mvrbm.training import DivergenceError
+from mvrbm.training.conditional import Conditional, HiddenTargets, hide_targets
+from mvrbm.training.predictive import Task, train_predictor
 from mvrbm.units import KINDS
+from mvrbm.visible import Visible
 
 METHODS = ["generative", "discriminative", "hybrid", "finetune", "features"]
 STOCHASTIC = {"check_sample_weight_equivalence_on_dense_data": "fitting is stochastic"}
@@ -87,6 +92,7 @@ def test_several_machines_stop_by_other_people(survey, monkeypatch):
     monkeypatch.setattr(HiddenTargets, "loss", seen)
     model = small(schema.names[0], schema=schema).fit(frame)
     assert len(set(hidden)) == 1 + len(model.rbm_.others) == 3
+    assert sum(map(len, set(hidden))) == len(set().union(*hidden))
     together = model.predict_proba(frame).to_numpy()
     alone = small(schema.names[0], schema=schema, n_models=1).fit(frame)
     np.testing.assert_array_equal(alone.rbm_.parameters.vector, model.rbm_.parameters.vector)
@@ -94,13 +100,92 @@ def test_several_machines_stop_by_other_people(survey, monkeypatch):
     assert (alone.predict_proba(frame).to_numpy() != together).any()
 
 
+def test_a_further_machine_that_goes_astray_is_left_out(survey, monkeypatch):
+    frame, schema = survey
+
+    def astray(*given):
+        if given[-1] == 2:
+            raise DivergenceError("training diverged")
+        return train_predictor(*given)
+
+    monkeypatch.setattr(predictor, "train_predictor", astray)
+    with pytest.warns(UserWarning, match="the model has 2 of 3 machines: training diverged"):
+        model = small(schema.names[0], schema=schema).fit(frame)
+    assert len(model.rbm_.others) == 1
+
+
+@pytest.mark.parametrize("solver", ["minibatch", "lbfgs"])
+def test_an_interrupted_further_machine_is_left_out(survey, monkeypatch, solver):
+    frame, schema = survey
+    whole = small(schema.names[0], schema=schema, solver=solver, n_models=1).fit(frame)
+    climb = Conditional.climb
+
+    def stopped(self, rbm, chunk, *more):
+        if self.seed != whole_seed:
+            raise KeyboardInterrupt
+        return climb(self, rbm, chunk, *more)
+
+    whole_seed = whole._settings().seed
+    monkeypatch.setattr(Conditional, "climb", stopped)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = small(schema.names[0], schema=schema, solver=solver).fit(frame)
+    assert [str(each.message) for each in said] == ["training was interrupted: the model has 1 of 3 machines"]
+    assert model.history_.stopped == "interrupted"
+    np.testing.assert_array_equal(model.predict_proba(frame), whole.predict_proba(frame))
+
+
+def test_an_interrupted_lbfgs_leaves_a_model(survey, monkeypatch):
+    frame, schema = survey
+    left = iter(range(3))
+    climb = Conditional.climb
+
+    def stopped(*given):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return climb(*given)
+
+    monkeypatch.setattr(Conditional, "climb", stopped)
+    with pytest.warns(UserWarning, match="training was interrupted in step"):
+        model = small(schema.names[0], schema=schema, solver="lbfgs", n_threads=1).fit(frame)
+    assert model.history_.stopped == "interrupted"
+    assert np.isfinite(model.predict_proba(frame).to_numpy()).all()
+
+
+def test_only_people_who_count_tell_when_to_stop(survey):
+    frame, schema = survey
+    answers, questions = encode(frame, schema), list(schema)
+    visible = Visible(questions, summarise(answers, questions))
+    weights = (np.arange(len(frame)) % 20 == 0).astype(float)
+    hidden = hide_targets(answers, visible, [0], 0.4, 0, None, weights)
+    assert len(hidden.rows)
+    assert weights[hidden.rows].all()
+
+
+def test_several_on_fixed_vectors_have_no_temper():
+    frame, schema = make_survey(900, random_state=1)
+    name = next(q.name for q in schema if q.kind == "ordinal")
+    for n_models in (1, 2):
+        model = small(name, schema=schema, method="features", n_models=n_models).fit(frame)
+        tempers = [part.block.temper[0] for part in model.rbm_.visible.parts]
+        assert (set(tempers) == {1.0}) == (n_models > 1)
+
+
+def test_chains_learn_one_machine(survey):
+    frame, schema = survey
+    assert not small(schema.names[0], schema=schema, method="hybrid").fit(frame).rbm_.others
+    with pytest.raises(ValueError, match='method="hybrid" learns by chains'):
+        small(schema.names[0], schema=schema, method="hybrid", n_models=3).fit(frame)
+
+
 def test_links_between_others_would_stay_at_nothing(survey, monkeypatch):
     frame, schema = survey
     names = [next(q.name for q in schema if q.kind == kind) for kind in ("ordinal", "multicategorical")]
-    model = small(names, schema=schema).fit(frame)
+    model = small(names, schema=schema, early_stopping=False).fit(frame)
     monkeypatch.setattr(Task, "learnt", None)
-    whole = small(names, schema=schema).fit(frame)
+    whole = small(names, schema=schema, early_stopping=False).fit(frame)
     assert 0 < len(model.rbm_.links) < len(whole.rbm_.links)
+    assert (model.rbm_.parameters.links != 0).all()
     assert np.count_nonzero(whole.rbm_.parameters.links) == np.count_nonzero(model.rbm_.parameters.links)
     np.testing.assert_allclose(model.predict_proba(frame), whole.predict_proba(frame), atol=1e-5)
 

@@ -168,8 +168,7 @@ def tune(rbm: RBM, hidden: HiddenAnswers, weights: Array | None = None) -> None:
     given = rbm.given(kept)
     if rbm.mean_field:
         few = slice(None, None, -(-len(every) // _ENOUGH) or 1)
-        for part in visible.parts:
-            part.block.temper = np.ones(1)  # what was learnt before is in the outlook
+        visible.reset_tempers()  # what was learnt before is in the outlook
         for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):
             part.block.cool(own[:, few], truth.codes[part.codes, few], weight[few])
     for part, own in zip(visible.parts, rbm.outlook(*given, wanted), strict=True):

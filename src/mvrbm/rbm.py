@@ -75,7 +75,7 @@ class RBM:
     def __init__(self, visible: Visible, parameters: Parameters, links: Links | None = None) -> None:
         self.visible, self.parameters, self.links = visible, parameters, links
         self.others: list[RBM] = []
-        """Machines that were trained from other seeds: predictions are by the mean of their inputs and these."""
+        """Machines that were trained from other seeds: predictions are by the mean of what all of them say."""
         self.refresh()
 
     @classmethod

@@ -305,6 +305,11 @@ class Visible:
             for p in self.parts
         ]
 
+    def reset_tempers(self) -> None:
+        """Forget how sure predictions may be."""
+        for part in self.parts:
+            part.block.temper = np.ones(1)
+
     def tempered(self, z: Array, theta: Array) -> tuple[Array, Array]:
         """The inputs and theta with each block's temper."""
         z, theta = z.copy(), theta.copy()

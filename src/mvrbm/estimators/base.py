@@ -6,6 +6,7 @@ import difflib
 import itertools
 import os
 import sys
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,7 +27,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import summarise
 from mvrbm.tables import Table
-from mvrbm.training import History, Settings, refit, train
+from mvrbm.training import DivergenceError, History, Settings, refit, train
 from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.engine import Workers
 from mvrbm.training.screening import screen
@@ -178,23 +179,49 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
         at = self._workers
         history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved, workers=at)
-        done = [(rbm, history, saved)]
-        while len(done) < settings.n_models and self.n_hidden and history.stopped != "interrupted":
-            seed = settings.seed + len(done)
-            other, own = rbm.another(seed), replace(settings, seed=seed)
-            beside = saved.beside(f"training-{len(done)}") if saved else None
-            told = train(other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at)
-            if told.stopped == "interrupted":
-                history.stopped = "interrupted"
-                break
-            done.append((other, told, beside))
-            rbm.others.append(other)
+
+        def saved_as(number: int) -> Checkpoint | None:
+            return saved and (saved.beside(f"training-{number}") if number else saved)
+
+        def train_another(number: int, own: Settings) -> tuple[RBM, History]:
+            other = rbm.another(own.seed)
+            told = train(other, answers, own, weights, None, stop_by, checkpoint=saved_as(number), workers=at)
+            return other, told
+
+        more = self._further(rbm, history, settings, train_another)
+        rbm.others = [other for other, _ in more]
         inference.tune(rbm, hidden, weights)
-        for machine, told, beside in done if stop_by else []:
+        for number, (machine, told) in enumerate([(rbm, history), *more] if stop_by else []):
             if history.stopped != "interrupted":
-                refit(machine, answers, settings, weights, told, checkpoint=beside, workers=at)
+                refit(machine, answers, settings, weights, told, checkpoint=saved_as(number), workers=at)
                 history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
         return rbm, history
+
+    @staticmethod
+    def _further(
+        rbm: RBM, history: History, settings: Settings, train_another: Callable[[int, Settings], tuple[RBM, History]]
+    ) -> list[tuple[RBM, History]]:
+        """Machines from other seeds, as many as `n_models` wants, each with how it was trained.
+
+        When one is interrupted or goes astray, those before it are whole, and enough.
+        """
+        done: list[tuple[RBM, History]] = []
+        while 1 + len(done) < settings.n_models and rbm.n_hidden and history.stopped != "interrupted":
+            number = 1 + len(done)
+            try:
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", message="training was interrupted")
+                    found = train_another(number, replace(settings, seed=settings.seed + number))
+            except DivergenceError as error:
+                warnings.warn(f"the model has {number} of {settings.n_models} machines: {error}", stacklevel=2)
+                break
+            if found[1].stopped == "interrupted":
+                history.stopped = "interrupted"
+                said = f"training was interrupted: the model has {number} of {settings.n_models} machines"
+                warnings.warn(said, stacklevel=2)
+            else:
+                done.append(found)
+        return done
 
     def _start(
         self,

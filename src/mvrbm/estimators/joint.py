@@ -156,7 +156,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         with self._answers(X, sample_weight, None if first else self.schema_) as (schema, answers, weights):
             rbm = self._start(answers, schema, weights, settings) if first else self.rbm_
             rbm.others.clear()
-            if first or self._memory is None:
+            if first or self._memory is None or not self._memory.fits(settings):
                 self._memory = Memory.new(settings, rbm)
             memory, workers = self._memory, self._workers
             history = train(rbm, answers, settings, weights, self._progress, memory=memory, workers=workers)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -78,6 +77,11 @@ class Predictor(Machine):
             )
         if self.method == "hybrid":  # of the objectives, it is chains that follow log P
             instead["objective"] = self.objective or "cd"
+            if self.objective is None and self.n_models not in (None, 1):
+                raise ValueError(
+                    'method="hybrid" learns by chains, and n_models goes with objective="masked" alone; give that '
+                    "objective, or leave n_models out"
+                )
         if self.method == "features":  # nothing goes past the vectors
             instead["links"] = 0
         return super()._settings(**instead)
@@ -118,23 +122,20 @@ class Predictor(Machine):
         def start(table: Source) -> RBM:
             return self._start(table, schema, weights, settings, task.learnt)
 
-        saved = saved and saved.beside(self.method)
-        rbm, history, hidden = train_predictor(start, answers, weights, settings, task, self._progress, saved)
+        def train_another(number: int, own: Settings) -> tuple[RBM, History]:
+            beside = saved and saved.beside(f"{self.method}-{number}")
+            other, told, _ = train_predictor(
+                lambda _: rbm.another(own.seed), answers, weights, own, task, None, beside, number
+            )
+            return other, told
+
+        first = saved and saved.beside(self.method)
+        rbm, history, hidden = train_predictor(start, answers, weights, settings, task, self._progress, first)
         rbm.mean_field = self.method == "features"  # as it learnt to predict
         inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
-        while 1 + len(rbm.others) < settings.n_models and rbm.n_hidden and history.stopped != "interrupted":
-            number = 1 + len(rbm.others)
-            own = replace(settings, seed=settings.seed + number)
-            beside = saved and saved.beside(f"{self.method}-{number}")
-
-            def again(_: Source, seed: int = own.seed) -> RBM:
-                return rbm.another(seed)
-
-            other, told, _ = train_predictor(again, answers, weights, own, task, None, beside)
-            if told.stopped == "interrupted":
-                history.stopped = "interrupted"
-            else:
-                rbm.others.append(other)
+        rbm.others = [other for other, _ in self._further(rbm, history, settings, train_another)]
+        if rbm.others:  # they are as sure in the mean as they may be, and no longer as one of them is
+            rbm.visible.reset_tempers()
         return rbm, history
 
     def _task(self, schema: Schema, targets: list[str]) -> Task:
@@ -173,7 +174,8 @@ class MVRBMPredictor(Predictor):
     n_hidden
         Hidden units: 20, which are enough for most targets.
     settings
-        Every other setting of `MVRBM`, by its name.
+        Every other setting of `MVRBM`, by its name. "hybrid" learns by chains, and so as one machine (`n_models`),
+        unless `objective` says otherwise.
 
     Attributes
     ----------

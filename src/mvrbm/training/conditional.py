@@ -274,12 +274,22 @@ def labelled_rows(answers: Source, visible: Visible, targets: Sequence[int]) -> 
 
 
 def hide_targets(
-    answers: Source, visible: Visible, targets: Sequence[int], share: float, seed: int, most_rows: int | None = None
+    answers: Source,
+    visible: Visible,
+    targets: Sequence[int],
+    share: float,
+    seed: int,
+    most_rows: int | None = None,
+    weights: Array | None = None,
+    turn: int = 0,
 ) -> HiddenTargets:
-    """Hide the targets of a share of the people who answer one."""
+    """Hide the targets of a share of the people who answer one and count; each turn, of others, while there are any."""
     marked = mark(visible, targets)
     labelled = labelled_rows(answers, visible, targets)
+    labelled = labelled[weight_of(weights, labelled) > 0]
     random = np.random.Generator(np.random.Philox(key=[seed, 2**63 + 1]))
-    rows = np.sort(random.permutation(labelled)[: int(share * len(labelled))][:most_rows])
+    n = int(share * len(labelled))
+    n = n if most_rows is None else min(n, most_rows)
+    rows = np.sort(random.permutation(labelled).take(np.arange(turn * n, (turn + 1) * n), mode="wrap"))
     kept = without(answers, rows, visible, lambda chunk: visible.keep_only(chunk, ~marked))
     return HiddenTargets(answers, kept, rows, targets)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from scipy import optimize
 
@@ -39,6 +41,7 @@ def train_lbfgs(
         rbm.refresh()
 
     with Workers(settings.n_threads) as workers:
+        last: Array = rbm.parameters.vector.astype(np.float64)
 
         def loss(x: Array) -> tuple[float, Array]:
             put(x)
@@ -54,6 +57,8 @@ def train_lbfgs(
             return -value, gradient
 
         def after_step(x: Array) -> None:
+            nonlocal last
+            last = x.copy()
             put(x)
             entry = {"loss": held.loss(rbm, workers, relative_weights)} if held else {}
             history.epochs.append(entry)
@@ -69,11 +74,14 @@ def train_lbfgs(
         if held:
             history.start_loss = held.loss(rbm, workers, relative_weights)
             patience.see(history.start_loss, rbm.parameters.vector)
-        first = rbm.parameters.vector.astype(np.float64)
-        found = optimize.minimize(
-            loss, first, jac=True, method="L-BFGS-B", callback=after_step, options={"maxiter": settings.max_epochs}
-        )
-        if found.success and history.stopped != "early_stopping":
-            history.stopped = "converged"
-        put(patience.vector if patience.vector is not None else found.x)
+        options = {"maxiter": settings.max_epochs}
+        try:
+            found = optimize.minimize(loss, last, jac=True, method="L-BFGS-B", callback=after_step, options=options)
+            last = found.x
+            if found.success and history.stopped != "early_stopping":
+                history.stopped = "converged"
+        except KeyboardInterrupt:
+            history.stopped = "interrupted"
+            warnings.warn(f"training was interrupted in step {len(history.epochs) + 1}", stacklevel=4)
+        put(patience.vector if patience.vector is not None else last)
     return history

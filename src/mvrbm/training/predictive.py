@@ -66,17 +66,21 @@ def train_predictor(
     task: Task,
     progress: Progress | None = None,
     saved: Checkpoint | None = None,
+    number: int = 0,
 ) -> tuple[RBM, History, HiddenAnswers]:
     """A machine that predicts the targets, how it was trained, and the answers that were hidden from it.
 
-    `start` makes the machine that a table starts with.
+    `start` makes the machine that a table starts with. Of several machines each has a number and the seed of the first
+    plus that; other people tell each when to stop, as long as there are any.
     """
     rbm = start(answers)
     labelled = labelled_rows(answers, rbm.visible, task.targets)
     if weights is not None and not weights[labelled].any():
         raise ValueError("every row that answers the target has a weight of 0, so none of them counts")
     share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
-    hidden: HiddenAnswers = hide_targets(answers, rbm.visible, task.targets, share, settings.seed, MOST_ROWS)
+    hidden: HiddenAnswers = hide_targets(
+        answers, rbm.visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number
+    )
     if settings.early_stopping:
         rbm = start(hidden.kept)  # not even the marginals may know what was hidden
     inputs = hide_targets(answers, rbm.visible, task.targets, 1.0, settings.seed).kept

@@ -29,21 +29,23 @@ def screen(
 ) -> Links | None:
     """Links between each question and the `n_links` most associated with it, and, if `answered`, as many from that.
 
-    None if no association is beyond chance. Where only some questions will be asked about, `targets`, by their places
-    in the schema, links between others would stay at 0, so there are none.
+    None if no association is beyond chance. Where some questions will be told from the others, `targets`, by their
+    places in the schema, only links between these and those ever move, so there are no more.
 
     The association of two features is their squared correlation among those who answered both, times their number:
     about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
     """
-    first, second, told, both = _sums(visible, answers, relative(weights))
-    mutual, one_way = _associations(visible, first, second, told, both)
+    mutual, one_way = _associations(visible, *_sums(visible, answers, relative(weights)))
     mutual[_never(visible)] = -np.inf
-    asked = np.ones(visible.n_questions, bool) if targets is None else np.isin(visible.question_order, targets)
-    pairs = _best(mutual, n_links)
-    pairs = (pairs | pairs.T) & (asked | asked[:, None])
+    pairs, told = _best(mutual, n_links), _best(one_way, n_links if answered else 0)
+    pairs |= pairs.T
+    if targets is not None:
+        asked = np.isin(visible.question_order, targets)[:, None]
+        pairs &= asked != asked.T
+        told &= asked & ~asked.T
     question = visible.feature_question
     left, right = np.nonzero(np.triu(pairs[question][:, question], 1))
-    feature, other = np.nonzero((_best(one_way, n_links if answered else 0) & asked[:, None])[question])
+    feature, other = np.nonzero(told[question])
     rows, columns = np.concatenate([left, feature]), np.concatenate([right, other + visible.n_features])
     return Links(rows, columns, question) if len(rows) else None
 

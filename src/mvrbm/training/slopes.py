@@ -60,6 +60,9 @@ class Slopes:
         self, optimiser: Optimiser, parameters: Parameters, gradient: Parameters, rate: float, workers: Workers | None
     ) -> None:
         """Move the parameters uphill, in place, by a step of the optimiser in all coordinates."""
+        if self.size == len(self._alone):
+            optimiser.step(parameters.vector, gradient.vector, rate, workers)
+            return
         slopes = (self._of_weights.T @ gradient.W).ravel()
         uphill = np.concatenate([self._alone * gradient.vector, slopes, self._of_links.T @ gradient.links])
         moved = np.zeros(self.size, uphill.dtype)

@@ -123,6 +123,8 @@ class Memory:
     optimiser: Optimiser
     slopes: Slopes | None
     """The coordinates of centred steps; plain ones are taken in the parameters themselves."""
+    made_for: tuple[str, str]
+    """The names of the objective and the optimiser."""
     step: int = 0
 
     @classmethod
@@ -131,7 +133,12 @@ class Memory:
         objective = objective or settings.make_objective()
         slopes = Slopes(rbm) if settings.objective == "masked" and objective.centres else None
         size = slopes.size if slopes else rbm.parameters.vector.size
-        return cls(objective, settings.make_optimiser(size, rbm.dtype), slopes)
+        made_for = settings.objective, settings.optimiser
+        return cls(objective, settings.make_optimiser(size, rbm.dtype), slopes, made_for)
+
+    def fits(self, settings: Settings) -> bool:
+        """Whether a run with these settings can go on from here."""
+        return self.made_for == (settings.objective, settings.optimiser)
 
 
 Progress = Callable[[int, dict[str, Any]], None]
@@ -350,13 +357,14 @@ class _Run:
         return True
 
     def _move(self, gradient: Array, rate: float) -> None:
-        parameters, uphill = self.rbm.parameters, self.rbm.parameters.like(gradient)
-        if self.centring is None or self.memory.slopes is None:
+        parameters, slopes = self.rbm.parameters, self.memory.slopes
+        if self.centring is None or slopes is None:
             self.optimiser.step(parameters.vector, gradient, rate, self.workers)
             return
+        uphill = parameters.like(gradient)
         self.centring.gradient(parameters, uphill)
         before = parameters.joint.copy()
-        self.memory.slopes.step(self.optimiser, parameters, uphill, rate, self.workers)
+        slopes.step(self.optimiser, parameters, uphill, rate, self.workers)
         self.centring.moved(parameters, before)
         self._decay(rate)
 
