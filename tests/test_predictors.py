@@ -162,6 +162,15 @@ def test_only_people_who_count_tell_when_to_stop(survey):
     assert weights[hidden.rows].all()
 
 
+@pytest.mark.parametrize("method", ["discriminative", "features"])
+def test_targets_are_no_answers_hidden_at_random(survey, method):
+    """So the free energy of rows with them is compared with nothing."""
+    frame, schema = survey
+    history = small(schema.names[0], schema=schema, method=method).fit(frame).history_
+    assert history.epochs
+    assert set(history.epochs[0]) == {"learning_rate", "loss"}
+
+
 def test_several_on_fixed_vectors_have_no_temper():
     frame, schema = make_survey(900, random_state=1)
     name = next(q.name for q in schema if q.kind == "ordinal")

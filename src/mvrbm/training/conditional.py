@@ -266,6 +266,12 @@ class HiddenTargets(HiddenAnswers):
         return -sum(p for p, _ in parts) / total if total else 0.0
 
 
+class ReadoutTargets(HiddenTargets):
+    """The same for a machine that tells the targets from the posteriors of the other answers."""
+
+    loss = HiddenAnswers.loss
+
+
 def labelled_rows(answers: Source, visible: Visible, targets: Sequence[int]) -> Index:
     """The people who answer any of the targets."""
     marked, every = mark(visible, targets), np.arange(answers.n_rows)

@@ -16,6 +16,7 @@ from mvrbm.training.conditional import (
     ClampedCD,
     Conditional,
     Readout,
+    ReadoutTargets,
     Towards,
     hide_targets,
     labelled_rows,
@@ -78,7 +79,7 @@ def train_predictor(
     if weights is not None and not weights[labelled].any():
         raise ValueError("every row that answers the target has a weight of 0, so none of them counts")
     share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
-    hidden: HiddenAnswers = hide_targets(
+    hidden = hide_targets(
         answers, rbm.visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number
     )
     if settings.early_stopping:
@@ -103,7 +104,7 @@ def train_predictor(
             return rbm, first, hidden
     if task.method == "features":
         objective = Readout(settings.seed, task.targets)
-        hidden = HiddenAnswers(hidden.full, hidden.kept, hidden.rows)  # whose loss is given the posteriors, too
+        hidden = ReadoutTargets(hidden.full, hidden.kept, hidden.rows, task.targets)
     own = hidden.of(labelled)
     weights = None if weights is None else weights[labelled]
     if task.solver == "lbfgs" and isinstance(objective, Towards):
