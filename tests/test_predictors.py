@@ -180,11 +180,16 @@ def test_several_on_fixed_vectors_have_no_temper():
         assert (set(tempers) == {1.0}) == (n_models > 1)
 
 
-def test_chains_learn_one_machine(survey):
+def test_chains_learn_several_machines_too(survey):
     frame, schema = survey
-    assert not small(schema.names[0], schema=schema, method="hybrid").fit(frame).rbm_.others
-    with pytest.raises(ValueError, match='method="hybrid" learns by chains'):
-        small(schema.names[0], schema=schema, method="hybrid", n_models=3).fit(frame)
+    assert len(small(schema.names[0], schema=schema, method="hybrid").fit(frame).rbm_.others) == 2
+    assert not small(schema.names[0], schema=schema, recipe="paper").fit(frame).rbm_.others
+    model = MVRBM(3, schema=schema, objective="cd", n_models=2, max_epochs=2, random_state=0).fit(frame)
+    assert len(model.rbm_.others) == 1
+    assert not MVRBM(3, schema=schema, objective="cd", max_epochs=1, random_state=0).fit(frame).rbm_.others
+    alone = MVRBM(3, schema=schema, objective="cd", max_epochs=2, random_state=0).fit(frame)
+    name = schema.names[0]
+    assert (model.predict_proba(frame, name) != alone.predict_proba(frame, name)).any(axis=None)
 
 
 def test_links_between_others_would_stay_at_nothing(survey, monkeypatch):
@@ -281,14 +286,13 @@ def test_hybrid_with_unlabelled_rows_beats_discriminative_when_labels_are_few():
     seen, new = two_groups(0, 1500), two_groups(1, 2000)
     seen.loc[30:, "y"] = np.nan
 
-    def score(method):
-        models = [
-            MVRBMPredictor("y", schema=schema, method=method, hybrid_weight=0.5, n_hidden=4, random_state=seed)
-            for seed in range(3)
-        ]
+    def score(method, n_models):
+        told = {"schema": schema, "hybrid_weight": 0.5, "n_hidden": 4, "n_models": n_models}
+        models = [MVRBMPredictor("y", method=method, random_state=seed, **told) for seed in range(3)]
         return np.mean([model.fit(seen).score(new) for model in models])
 
-    assert score("hybrid") > score("discriminative") + 0.03
+    assert score("hybrid", 1) > score("discriminative", 1) + 0.03
+    assert score("hybrid", 3) > score("discriminative", 3)
 
 
 @pytest.mark.parametrize("method", ["discriminative", "finetune", "features"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -71,15 +71,17 @@ class DaskMVRBM(MVRBM):
 
     def transform(self, X: Any, output: Any = None) -> Any:
         """The vector of each row, as a Dask dataframe."""
+        _not_to_file(output)
         local = self.to_local()
         columns = list(local.get_feature_names_out())
         return self._mapped(X, _vectors, pd.DataFrame(columns=columns, dtype=np.float32))
 
-    def complete(self, X: Any, questions: Iterable[str] | None = None, *_: Any, **more: Any) -> Any:
+    def complete(self, X: Any, questions: Iterable[str] | None = None, *_: Any, output: Any = None, **more: Any) -> Any:
         """Fill the blanks, in a copy of the Dask dataframe (see `MVRBM.complete`).
 
         Columns keep their types, but whole numbers become others where an answer may be a fraction.
         """
+        _not_to_file(output)
         if _ or more:
             raise ValueError("where, flags and draws are for a table in memory; use to_local() on a part of it")
         frames = _frames(X)
@@ -89,6 +91,7 @@ class DaskMVRBM(MVRBM):
 
     def predict(self, X: Any, question: str | None = None, how: str | None = None, output: Any = None) -> Any:
         """The best answer to a question (None: to every one; see `MVRBM.predict`), as a Dask dataframe."""
+        _not_to_file(output)
         meta = _predicted(self._nobody(), self.to_local(), question, how)
         if question is None:
             meta = _frames(X)._meta.assign(**{name: meta[name] for name in meta.columns})
@@ -96,6 +99,7 @@ class DaskMVRBM(MVRBM):
 
     def predict_proba(self, X: Any, question: str | None = None, how: str | None = None, output: Any = None) -> Any:
         """The probability of each answer (see `MVRBM.predict_proba`), as a Dask dataframe."""
+        _not_to_file(output)
         meta = self.to_local().predict_proba(self._nobody(), question, how)
         return self._mapped(X, _chances, meta.iloc[:0], question, how)
 
@@ -129,11 +133,10 @@ class _Partitions:
         if isinstance(data, dd.DataFrame):
             self.frames: list[Any] = data.to_delayed()
             self.names = [f"partition {number}" for number in range(len(self.frames))]
-            self.counts: list[int] | None = None
         elif in_parts(data) and not isinstance(data, Iterator):
             parts = Parts.of(data).parts  # refuses what cannot be read before anything is sent out
             self.frames = [delayed(read_part)(part) for part in parts]
-            self.names, self.counts = [part.name for part in parts], [part.n_rows for part in parts]
+            self.names = [part.name for part in parts]
         else:
             raise TypeError(
                 f"{type(data).__name__} is no table for a cluster; give a Dask dataframe, or the name of a Parquet "
@@ -145,7 +148,7 @@ class _Partitions:
         if schema is None:
             schema = Schema.infer(self._head(cluster))
         learner = Learner(schema)
-        found = self._each(cluster, "learn", _tell, schema)
+        found = self._each(cluster, _tell, schema)
         for name, (frame, rows) in zip(self.names, found, strict=True):
             learner.add(name, 0, frame, rows)
         return learner.learnt()
@@ -153,7 +156,7 @@ class _Partitions:
     def _head(self, cluster: Cluster) -> Any:
         few: list[Any] = []
         for frame in self.frames:
-            few += cluster.results(lambda frame=frame: self._computed(cluster, "head", [delayed(_first)(frame)]))  # type: ignore[misc]
+            few += cluster.results(lambda frame=frame: _computed(cluster, [delayed(_first)(frame)]))  # type: ignore[misc]
             if sum(map(len, few)) >= GUESSED_FROM:
                 break
         return pd.concat(few, ignore_index=True).iloc[:GUESSED_FROM]
@@ -163,7 +166,7 @@ class _Partitions:
 
         def encode() -> list[Any]:
             own = zip(self.frames, self.names, strict=True)
-            return self._computed(cluster, "encode", [delayed(_encode)(f, name, schema, unseen) for f, name in own])
+            return _computed(cluster, [delayed(_encode)(f, name, schema, unseen) for f, name in own])
 
         def count() -> list[Any]:
             return [cluster.submit("count", _count, answers) for answers in encode()]
@@ -174,19 +177,24 @@ class _Partitions:
         """The weights of the rows, here."""
         if schema.weight is None:
             return None
-        found: NDArray[np.float64] = np.concatenate(self._each(cluster, "weigh", _weigh, schema))
+        found: NDArray[np.float64] = np.concatenate(self._each(cluster, _weigh, schema))
         return encoding.some_weight(found, f"weight {schema.weight!r}: every weight is 0")
 
-    def _each(self, cluster: Cluster, what: str, work: Callable[..., Any], schema: Schema) -> list[Any]:
+    def _each(self, cluster: Cluster, work: Callable[..., Any], schema: Schema) -> list[Any]:
         own = list(zip(self.frames, self.names, strict=True))
-        return cluster.results(
-            lambda: self._computed(cluster, what, [delayed(work)(frame, name, schema) for frame, name in own])
-        )
+        return cluster.results(lambda: _computed(cluster, [delayed(work)(frame, name, schema) for frame, name in own]))
 
-    @staticmethod
-    def _computed(cluster: Cluster, what: str, asked: Sequence[Any]) -> list[Any]:
-        futures: list[Any] = cluster.client.compute(list(asked))
-        return futures
+
+def _computed(cluster: Cluster, asked: list[Any]) -> list[Any]:
+    futures: list[Any] = cluster.client.compute(asked)
+    return futures
+
+
+def _not_to_file(output: Any) -> None:
+    if output is not None:
+        raise ValueError(
+            "a cluster gives a Dask dataframe and no files; leave output out and write it: .to_parquet(...)"
+        )
 
 
 def _frames(data: Any) -> Any:

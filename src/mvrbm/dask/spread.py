@@ -18,7 +18,6 @@ from mvrbm.training.objectives import Batch, Chains, Job
 from mvrbm.units.block import Array
 
 T = TypeVar("T")
-Also = Callable[[int, int], tuple[Any, ...]]
 _WAVE = 64  # spans that are asked for at a time
 _FAN = 8  # vectors that one task adds up: a power of 2, so that the sum has the shape of one tree
 

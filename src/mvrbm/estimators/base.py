@@ -365,13 +365,14 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         for name in ("early_stopping", "answered"):
             if given.get(name, True) not in (True, False):
                 raise ValueError(f"{name} must be True or False, not {given[name]!r}")
-        settings = replace(RECIPES[self.recipe], seed=self._seed(None), **{**given, **instead})
+        told = {**given, **instead}
+        settings = replace(RECIPES[self.recipe], seed=self._seed(None), **told)
         if settings.objective == "masked":
             return settings
-        for name in ("answered", "links", "n_models"):
-            if given.get(name, 0) > (name == "n_models"):
+        for name in ("answered", "links"):
+            if given.get(name):
                 raise ValueError(f'{name} goes with objective="masked" alone; leave one of them out')
-        return replace(settings, answered=False, links=0, refit_epochs=0, n_models=1)
+        return replace(settings, answered=False, links=0, refit_epochs=0, n_models=told.get("n_models", 1))
 
     def _weights(self, table: Table, schema: Schema, sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
         if sample_weight is None:

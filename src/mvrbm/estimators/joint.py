@@ -52,8 +52,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
         Direct links of each question to as many others, those most associated with it (6; 0: none), beside the
         hidden units; and, with `answered`, as many from being answered. With "masked" only.
     n_models
-        Machines that are trained from different seeds (3); predictions are by the mean of what they say, and draws are
-        of each in turn. Vectors and samples are of the first. With "masked" only.
+        Machines that are trained from different seeds (3 with "masked", else 1); predictions are by the mean of what
+        they say, and with "masked" draws are of each in turn. Vectors and samples are of the first.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser

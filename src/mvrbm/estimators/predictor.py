@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers, Source
-from mvrbm.estimators.base import Machine
+from mvrbm.estimators.base import RECIPES, Machine
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
@@ -77,11 +77,8 @@ class Predictor(Machine):
             )
         if self.method == "hybrid":  # of the objectives, it is chains that follow log P
             instead["objective"] = self.objective or "cd"
-            if self.objective is None and self.n_models not in (None, 1):
-                raise ValueError(
-                    'method="hybrid" learns by chains, and n_models goes with objective="masked" alone; give that '
-                    "objective, or leave n_models out"
-                )
+            if self.n_models is None and self.recipe == "default":
+                instead["n_models"] = RECIPES["default"].n_models
         if self.method == "features":  # nothing goes past the vectors
             instead["links"] = 0
         return super()._settings(**instead)
@@ -174,8 +171,7 @@ class MVRBMPredictor(Predictor):
     n_hidden
         Hidden units: 20, which are enough for most targets.
     settings
-        Every other setting of `MVRBM`, by its name. "hybrid" learns by chains, and so as one machine (`n_models`),
-        unless `objective` says otherwise.
+        Every other setting of `MVRBM`, by its name.
 
     Attributes
     ----------

@@ -79,9 +79,7 @@ def train_predictor(
     if weights is not None and not weights[labelled].any():
         raise ValueError("every row that answers the target has a weight of 0, so none of them counts")
     share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
-    hidden = hide_targets(
-        answers, rbm.visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number
-    )
+    hidden = hide_targets(answers, rbm.visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number)
     if settings.early_stopping:
         rbm = start(hidden.kept)  # not even the marginals may know what was hidden
     inputs = hide_targets(answers, rbm.visible, task.targets, 1.0, settings.seed).kept
