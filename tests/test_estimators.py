@@ -121,12 +121,12 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
         ({"gibbs_steps": 0}, "gibbs_steps must be a whole number, 1 or more, not 0"),
         ({"learning_rate": -0.1}, "learning_rate must be a finite number, 0 or more, not -0.1"),
         ({"learning_rate": float("nan")}, "learning_rate must be a finite number, 0 or more"),
-        ({"hidden_share": 1.0}, "hidden_share must lie below 1 and above 0, not 1.0"),
+        ({"hidden_share": 1.0}, "hidden_share must lie above 0 and below 1, not 1.0"),
         ({"n_hidden": 5.0}, "n_hidden must be a whole number"),
         ({"n_hidden": "many"}, "n_hidden must be a whole number, 0 or more, not 'many'"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
         ({"learning_rate": float("inf")}, "learning_rate must be a finite number"),
-        ({"momentum": 1.5}, "momentum must lie below 1 and above 0, not 1.5"),
+        ({"momentum": 1.5}, "momentum must lie below 1, not 1.5"),
         ({"early_stopping": "no"}, "early_stopping must be True or False, not 'no'"),
         ({"unseen": "guess"}, 'unseen must be "error" or "missing"'),
     ],
@@ -319,7 +319,8 @@ def test_ctrl_c_ends_every_machine(table, monkeypatch):
 
     monkeypatch.setattr(base, "train", interrupted)
     monkeypatch.setattr(base, "refit", lambda *_, **__: pytest.fail("a refit after Ctrl-C"))
-    model = small(schema=schema, n_models=4).fit(frame)
+    with pytest.warns(UserWarning, match="training was interrupted: the model has 1 of 4 machines"):
+        model = small(schema=schema, n_models=4).fit(frame)
     assert len(runs) == 2
     assert not model.rbm_.others
     assert model.history_.stopped == "interrupted"

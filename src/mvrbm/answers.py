@@ -73,7 +73,7 @@ class Answers(Source):
     """What a table's people answered, one row a person.
 
     A question owns a fixed number of columns of `codes` or of `numbers`, in the order of the schema:
-    one code for a binary, categorical or ordinal question, one 0/1 code for each option of a
+    one code for a binary, categorical, ordinal or count question, one 0/1 code for each option of a
     multicategorical question, one code for each pair of items of a ranking (0: the first is preferred,
     1: a tie, 2: the second is preferred; pairs in the order of `itertools.combinations`), one number for
     a continuous question. So a blank can go down to one option or one pair.

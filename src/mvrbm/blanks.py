@@ -26,7 +26,9 @@ def cells_told(where: Any, table: Table) -> Marks:
         array = np.asarray(where, dtype=bool)
         by_row = array.ndim == 1
         if not by_row and array.shape[1:] != (len(table.names),):
-            raise ValueError(f"where has the shape {array.shape}, but the table has {len(table.names)} columns")
+            n = len(table.names)
+            way_out = "give a column for each, or one value for each row"
+            raise ValueError(f"where has the shape {array.shape}, but the table has {n} columns; {way_out}")
         cells = {name: array if by_row else array[:, place] for place, name in enumerate(table.names)}
     if any(len(mask) != table.n_rows for mask in cells.values()):
         raise ValueError(f"where must say for each of the {table.n_rows} rows whether it may be filled")

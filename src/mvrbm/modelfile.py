@@ -55,14 +55,15 @@ def save(model: Saveable, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str], estimators: Iterable[type[Any]]) -> Any:
     """Read the model of a file; one that does not fit together is refused with a sentence."""
+    unusable = "it cannot be loaded: copy it again, or fit anew"
     try:
         data, stored = read_arrays(path, "model file")
         model = _rebuilt(data, stored, {kind.__name__: kind for kind in estimators})
         stored.all_taken()
     except FileError as error:
-        raise FileError(f"{os.fspath(path)}: {error}; it cannot be loaded") from None
+        raise FileError(f"{os.fspath(path)}: {error}; {unusable}") from None
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
-        raise FileError(f"{os.fspath(path)}: its parts do not fit together ({error}); it cannot be loaded") from None
+        raise FileError(f"{os.fspath(path)}: its parts do not fit together ({error}); {unusable}") from None
     return model
 
 

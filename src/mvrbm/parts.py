@@ -208,7 +208,9 @@ class _Sink:
             table = table.cast(kinds)
         except (pa.ArrowException, ValueError) as error:
             why = str(error).split("\n")[0]
-            raise ValueError(f"{part.name}: its columns come out in other types than before ({why})") from None
+            raise ValueError(
+                f"{part.name}: its columns come out in other types than before ({why}); give them one type in all parts"
+            ) from None
         self._writer = self._writer or pq.ParquetWriter(self._path, kinds)
         self._writer.write_table(table)
 
@@ -284,7 +286,9 @@ def files_of(path: str | os.PathLike[str]) -> list[Path]:
     if file.is_dir():
         own = sorted(p for p in file.rglob("*.parquet") if not p.name.startswith((".", "_")))
         if not own:
-            raise FileNotFoundError(f"{file}: the folder has no file that ends in .parquet")
+            raise FileNotFoundError(
+                f"{file}: the folder has no file that ends in .parquet; give a folder of Parquet files"
+            )
         return own
     if file.exists():
         if file.suffix.lower() != ".parquet":

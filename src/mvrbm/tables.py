@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Self
@@ -47,6 +48,8 @@ class Table:
         except TypeError:
             kind = type(data).__name__
             way_out = "collect() it first" if kind == "LazyFrame" else "give a table of pandas, Polars or PyArrow"
+            if isinstance(data, (str, os.PathLike)):
+                way_out = "read the file with mvrbm.read_table first"
             raise TypeError(f"{kind} is no table that can be read; {way_out}") from None
         self.native: Any = data
         self._frame: nw.DataFrame[Any] = frame

@@ -1,6 +1,6 @@
 """The visible layer: questions of every type packed into one matrix of features.
 
-Nothing outside `units/` knows which types there are. The layer puts the questions of each type side by side in a block,
+The layer does not know which types there are. It puts the questions of each type side by side in a block,
 and hands each block its own rows of every array. All arrays have people in columns.
 """
 
@@ -56,7 +56,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The block's name in files."""
+        """The block's name in model files, which a block that is renamed has to keep."""
         return type(self.block).__name__.removesuffix("Block").lower()
 
 

@@ -1,6 +1,6 @@
 """How far a command is, on the terminal as a bar, elsewhere as a line now and then.
 
-Forty lines of our own: what a bar must say here (the error on hidden answers, a time that is only the most it can take)
+Our own: what a bar must say here (the error on hidden answers, a time that is only the most it can take)
 no library of bars says by itself, and none need be installed.
 """
 

@@ -10,12 +10,12 @@ from typing import Any
 _OTHERWISE = ("schema", "verbose")  # told by --schema and --quiet
 
 
-def add_settings(parser: argparse.ArgumentParser, kind: type[Any], *without: str) -> None:
+def add_settings(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
     """Add an option for each setting of an estimator: its name with dashes, its meaning from the docstring."""
     meanings = meanings_of(kind)
     group = parser.add_argument_group("settings of the model")
     for name, parameter in inspect.signature(kind).parameters.items():
-        if name in (*_OTHERWISE, *without):
+        if name in _OTHERWISE:
             continue
         seed = name == "random_state"  # the same command twice gives the same file
         default = 0 if seed else parameter.default
@@ -31,9 +31,9 @@ def add_settings(parser: argparse.ArgumentParser, kind: type[Any], *without: str
         group.add_argument("--" + name.replace("_", "-"), **told)
 
 
-def settings_of(args: argparse.Namespace, kind: type[Any], *without: str) -> dict[str, Any]:
+def settings_of(args: argparse.Namespace, kind: type[Any]) -> dict[str, Any]:
     """The settings among the parsed arguments."""
-    names = [name for name in inspect.signature(kind).parameters if name not in (*_OTHERWISE, *without)]
+    names = [name for name in inspect.signature(kind).parameters if name not in _OTHERWISE]
     return {name: getattr(args, name) for name in names}
 
 

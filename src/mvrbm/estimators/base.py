@@ -359,9 +359,10 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             self._check_number(name, given.get(name, 1), 0, whole=True)
         for name in ("learning_rate", "l2", "decay", "momentum"):
             self._check_number(name, given.get(name, 0), 0)
-        for name, least, most in (("hidden_share", 0, 1), ("momentum", -1, 1)):
-            if not least < given.get(name, 0.1) < most:
-                raise ValueError(f"{name} must lie below {most} and above {max(least, 0)}, not {given[name]!r}")
+        if not 0 < given.get("hidden_share", 0.1) < 1:
+            raise ValueError(f"hidden_share must lie above 0 and below 1, not {given['hidden_share']!r}")
+        if given.get("momentum", 0) >= 1:
+            raise ValueError(f"momentum must lie below 1, not {given['momentum']!r}")
         for name in ("early_stopping", "answered"):
             if given.get(name, True) not in (True, False):
                 raise ValueError(f"{name} must be True or False, not {given[name]!r}")

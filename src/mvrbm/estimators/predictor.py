@@ -98,7 +98,9 @@ class Predictor(Machine):
             raise ValueError('solver="lbfgs" has no checkpoint; use solver="minibatch"')
         for question, block in encoding.blocks(answers, schema):
             if question.name in targets and encoding.blank_cells(block).all():
-                raise ValueError(f"target {question.name!r} is blank in every row, so nothing can be learnt about it")
+                raise ValueError(
+                    f"target {question.name!r} is blank in every row; name another, or see its missing=[...]"
+                )
         if self.method == "generative":
             rbm, history = self._train_joint(answers, schema, weights, settings, saved)
         else:

@@ -1,8 +1,8 @@
 """Learning to predict some questions from the others: the conditional likelihood and its gradient (paper, 3.1.2).
 
 Each code or number of a target is predicted by itself from the row's other questions, the hidden units summed out:
-exact for a binary, categorical or ordinal answer; for a choose-any question or a ranking option by option or pair by
-pair, which is how they are predicted; for a number on a grid.
+exact for a binary, categorical, ordinal or count answer; for a choose-any question or a ranking option by option or
+pair by pair, which is how they are predicted; for a number on a grid.
 """
 
 from __future__ import annotations

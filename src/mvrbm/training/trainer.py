@@ -284,7 +284,7 @@ class _Run:
             self.patience.see(self.history.start_loss, self.good)
         while len(self.history.epochs) < most and self.history.stopped == "max_epochs":
             epoch = len(self.history.epochs)
-            entry = self._sound_epoch(epoch, self.good)
+            entry = self._sound_epoch(epoch)
             self.good = self.rbm.parameters.vector.copy()
             self._record(epoch, entry)
             tell(Step("training", epoch + 1, most, "epochs", may_end=self.hidden is not None, said=entry))
@@ -297,14 +297,14 @@ class _Run:
         self.rbm.parameters.vector[:] = vector
         self.rbm.refresh()
 
-    def _sound_epoch(self, epoch: int, good: Array) -> dict[str, float]:
+    def _sound_epoch(self, epoch: int) -> dict[str, float]:
         """Run an epoch, again and slower if it goes astray, and return what is to be said of it."""
         while True:
             rate = self.settings.rate(epoch, self.rbm.n_hidden) * self.slowed
             loss = self._loss() if self._epoch(epoch, rate) else math.nan
             if math.isfinite(loss) and largest(self.rbm.parameters.vector) < _TOO_LARGE:
                 break
-            self._go_back(good)
+            self._go_back(self.good)
             self.optimiser.reset()
             self.objective.restart()
             self.history.undone += 1

@@ -181,7 +181,7 @@ class Continuous(Question):
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows that give this number."""
         if isinstance(value, str):
-            raise self._error(f"a skip rule asks for {value!r}, which is no number")
+            raise self._error(f"a skip rule asks for {value!r}, which is no number; write it without quotes")
         return np.asarray(block[:, 0] == np.float32(value))
 
 

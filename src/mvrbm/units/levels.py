@@ -1,8 +1,8 @@
-"""What categorical, ordinal and ranking questions share: units that take one of a few levels.
+"""What categorical, ordinal, ranking and count questions share: units that take one of a few levels.
 
 A level's logit is linear in the inputs of its question: logits = A z + C theta. Then the features of a code are its
 row of A, its base statistics its row of C, and all the rest is a softmax. A is the identity for categories, the basis
-for an ordinal scale, and says who won for the pairs of a ranking.
+for an ordinal scale, says who won for the pairs of a ranking, and is a number and its logarithm for counts.
 """
 
 from __future__ import annotations

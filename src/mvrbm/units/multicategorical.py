@@ -463,7 +463,7 @@ class NonEmptyBlock(MulticategoricalBlock):
         out += np.where(self._whole(codes), self._log_some(z), 0.0)
 
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
-        """Every option at 1/2 or more, and the most probable one where there is none."""
+        """Every option at its threshold or more, and the most probable one where there is none."""
         super().decide(z, theta, codes, numbers)
         for start, stop in zip(self.feature_start, [*self.feature_start[1:], len(z)], strict=True):
             empty = np.flatnonzero(~codes[start:stop].any(axis=0))

@@ -331,7 +331,8 @@ _HALVINGS = 10
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
-    A pair (l, m) has the logits z_l/M, log gamma + (z_l + z_m)/2M, z_m/M. Pairs nobody compared are blank.
+    A pair (l, m) has the logits z_l, log gamma + (z_l + z_m)/2, z_m; the paper's z is over M. Pairs nobody compared
+    are blank.
     """
 
     later = ("temper", "heat")
