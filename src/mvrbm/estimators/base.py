@@ -50,7 +50,7 @@ _CHOICES = {
 }
 
 
-class Machine(BaseEstimator):  # type: ignore[misc]
+class Estimator(BaseEstimator):  # type: ignore[misc]
     """A machine that learns from a table. `MVRBM` tells what each setting means."""
 
     schema_: Schema
@@ -172,11 +172,10 @@ class Machine(BaseEstimator):  # type: ignore[misc]
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine of all the questions, and how it was trained."""
-        rbm = self._start(answers, schema, weights, settings)
-        hidden = self._hide(answers, rbm, settings, weights)
+        hidden = self._hide(answers, self._layer(answers, schema, weights), settings, weights)
         stop_by = hidden if settings.early_stopping and self.n_hidden else None
-        if stop_by:
-            rbm = self._start(hidden.kept, schema, weights, settings)  # not even the marginals may know what was hidden
+        # not even the marginals may know what was hidden
+        rbm = self._start(stop_by.kept if stop_by else answers, schema, weights, settings)
         at = self._workers
         history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved, workers=at)
 
@@ -235,8 +234,7 @@ class Machine(BaseEstimator):  # type: ignore[misc]
 
         `targets` are the questions that it will learn to tell, if not all.
         """
-        questions = list(schema)
-        visible = Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
+        visible = self._layer(answers, schema, weights)
         K = int(self.n_hidden)
         links = None
         if settings.links and K:
@@ -247,9 +245,15 @@ class Machine(BaseEstimator):  # type: ignore[misc]
             rbm.patterns = patterns(visible, answers, weights, settings.seed)
         return rbm
 
+    def _layer(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
+        questions = list(schema)
+        return Visible(questions, summarise(answers, questions, weights), paper=self.recipe == "paper")
+
     @staticmethod
-    def _hide(answers: Source, rbm: RBM, settings: Settings, weights: NDArray[np.float64] | None) -> HiddenAnswers:
-        return hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
+    def _hide(
+        answers: Source, visible: Visible, settings: Settings, weights: NDArray[np.float64] | None
+    ) -> HiddenAnswers:
+        return hide(answers, visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
 
     def _predicted(
         self, table: Table, answers: Answers, names: Sequence[str], whole: bool, how: str | None = None

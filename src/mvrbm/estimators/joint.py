@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mvrbm import blanks, encoding, inference, likelihood
 from mvrbm.cells import some
-from mvrbm.estimators.base import Machine
+from mvrbm.estimators.base import Estimator
 from mvrbm.parts import in_parts, streamed
 from mvrbm.tables import Table
 from mvrbm.training import Memory, train
 
 
-class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type: ignore[misc]
+class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # type: ignore[misc]
     """One probability model over questions of every type, blanks anywhere.
 
     Settings left at None are those of the recipe. "default" is ours, told below; "paper" is the model and the training
@@ -160,7 +160,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Machine):  # type
                 self._memory = Memory.new(settings, rbm)
             memory, workers = self._memory, self._workers
             history = train(rbm, answers, settings, weights, self._progress, memory=memory, workers=workers)
-            inference.tune(rbm, self._hide(answers, rbm, settings, weights), weights)
+            inference.tune(rbm, self._hide(answers, rbm.visible, settings, weights), weights)
         if not first:
             self.history_.epochs += history.epochs
         self.schema_, self.rbm_, self.history_ = schema, rbm, history if first else self.history_

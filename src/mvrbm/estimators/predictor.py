@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers, Source
-from mvrbm.estimators.base import RECIPES, Machine
+from mvrbm.estimators.base import RECIPES, Estimator
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
@@ -28,7 +28,7 @@ from mvrbm.units.question import Question
 Folder = str | os.PathLike[str]
 
 
-def takes_settings(of: type[Machine]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_settings(of: type[Estimator]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Show, in a constructor's signature, settings that it hands on to that of a class: scikit-learn looks there."""
 
     def shown(init: Callable[..., None]) -> Callable[..., None]:
@@ -42,13 +42,13 @@ def takes_settings(of: type[Machine]) -> Callable[[Callable[..., None]], Callabl
     return shown
 
 
-class Predictor(Machine):
+class Predictor(Estimator):
     """What the predictors share: ways to learn some questions, the targets, from the others."""
 
     targets_: list[str]
-    kept: ClassVar[tuple[str, ...]] = (*Machine.kept, "targets_")
+    kept: ClassVar[tuple[str, ...]] = (*Estimator.kept, "targets_")
 
-    @takes_settings(Machine)
+    @takes_settings(Estimator)
     def __init__(
         self,
         *,
@@ -124,12 +124,13 @@ class Predictor(Machine):
         def train_another(number: int, own: Settings) -> tuple[RBM, History]:
             beside = saved and saved.beside(f"{self.method}-{number}")
             other, told, _ = train_predictor(
-                lambda _: rbm.another(own.seed), answers, weights, own, task, None, beside, number
+                lambda _: rbm.another(own.seed), rbm.visible, answers, weights, own, task, None, beside, number
             )
             return other, told
 
         first = saved and saved.beside(self.method)
-        rbm, history, hidden = train_predictor(start, answers, weights, settings, task, self._progress, first)
+        layer = self._layer(answers, schema, weights)
+        rbm, history, hidden = train_predictor(start, layer, answers, weights, settings, task, self._progress, first)
         rbm.mean_field = self.method == "features"  # as it learnt to predict
         inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
         rbm.others = [other for other, _ in self._further(rbm, history, settings, train_another)]

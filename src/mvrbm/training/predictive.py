@@ -25,6 +25,7 @@ from mvrbm.training.lbfgs import train_lbfgs
 from mvrbm.training.objectives import Objective
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers
 from mvrbm.training.trainer import History, Progress, Settings, train
+from mvrbm.visible import Visible
 
 METHODS = ("discriminative", "hybrid", "finetune", "features")
 SOLVERS = ("minibatch", "lbfgs")
@@ -61,6 +62,7 @@ class Task:
 
 def train_predictor(
     start: Callable[[Source], RBM],
+    visible: Visible,
     answers: Source,
     weights: NDArray[np.float64] | None,
     settings: Settings,
@@ -71,18 +73,17 @@ def train_predictor(
 ) -> tuple[RBM, History, HiddenAnswers]:
     """A machine that predicts the targets, how it was trained, and the answers that were hidden from it.
 
-    `start` makes the machine that a table starts with. Of several machines each has a number and the seed of the first
-    plus that; other people tell each when to stop, as long as there are any.
+    `start` makes the machine that a table starts with, whose layer is like `visible`. Of several machines each has a
+    number and the seed of the first plus that; other people tell each when to stop, as long as there are any.
     """
-    rbm = start(answers)
-    labelled = labelled_rows(answers, rbm.visible, task.targets)
+    labelled = labelled_rows(answers, visible, task.targets)
     if weights is not None and not weights[labelled].any():
         raise ValueError("every row that answers the target has a weight of 0, so none of them counts")
     share = max(settings.hidden_share, min(_LEAST_HIDDEN / len(labelled), 1 / 3))
-    hidden = hide_targets(answers, rbm.visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number)
-    if settings.early_stopping:
-        rbm = start(hidden.kept)  # not even the marginals may know what was hidden
-    inputs = hide_targets(answers, rbm.visible, task.targets, 1.0, settings.seed).kept
+    hidden = hide_targets(answers, visible, task.targets, share, settings.seed - number, MOST_ROWS, weights, number)
+    # not even the marginals may know what was hidden
+    rbm = start(hidden.kept if settings.early_stopping else answers)
+    inputs = hide_targets(answers, visible, task.targets, 1.0, settings.seed).kept
     objective = task.conditional(settings)
     if task.method == "hybrid":
         counted = len(labelled) - (len(hidden.rows) if settings.early_stopping else 0)

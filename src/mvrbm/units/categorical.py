@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mvrbm.cells import BLANK, UNSEEN, Book, Cells, Value, codebook, distinct, lookup, match, read, spelling
+from mvrbm.cells import BLANK, UNSEEN, Cells, Value, distinct, lookup, match, spelling
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, wrong_and_answered
 from mvrbm.units.levels import LevelBlock
@@ -43,10 +43,6 @@ class OneAnswer(Question):
             return self._copy()
         return self._copy(values=self._learnt(distinct(columns[self.name], self.missing), columns))
 
-    @property
-    def _book(self) -> Book:
-        return codebook(self.known_values, self.missing, self.labels)
-
     def _encode(self, columns: Columns, unseen: str) -> Cells:
         cells = columns[self.name]
         codes = match(cells, self._book)
@@ -74,10 +70,7 @@ class OneAnswer(Question):
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows that give this answer."""
-        code = read(value, self._book)
-        if code < 0:
-            raise self._error(f"a skip rule asks for {value!r}, which {self._not_among(value)}")
-        return np.asarray(block[:, 0] == code)
+        return np.asarray(block[:, 0] == self._code_asked_for(value))
 
 
 class Categorical(OneAnswer):

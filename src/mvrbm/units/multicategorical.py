@@ -234,10 +234,6 @@ class Multicategorical(Question):
             block[empty & (block == 1).any(axis=1)[:, None]] = 0
         return np.maximum(block, BLANK)
 
-    @property
-    def _book(self) -> Book:
-        return codebook(self.known_values, self.missing, self.labels)
-
     def _encode_texts(self, cells: Cells, unseen: str) -> Cells:
         if self.separator is None:
             self._refuse(
@@ -324,10 +320,7 @@ class Multicategorical(Question):
 
     def says(self, block: Cells, value: Value) -> NDArray[np.bool_]:
         """Find the rows in which this option is chosen."""
-        code = read(value, self._book)
-        if code < 0:
-            raise self._error(f"a skip rule asks for {value!r}, which {self._not_among(value)}")
-        return np.asarray(block[:, code] == 1)
+        return np.asarray(block[:, self._code_asked_for(value)] == 1)
 
     def _chosen(self, row: Cells) -> list[Value]:
         return [value for value, code in zip(self.known_values, row, strict=True) if code == 1]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mvrbm.cells import (
     BLANK,
     EMPTY,
+    Book,
     CellError,
     Cells,
     Value,
@@ -25,6 +26,7 @@ from mvrbm.cells import (
     is_blank,
     match,
     plain,
+    read,
     some,
 )
 from mvrbm.units.view import View
@@ -380,6 +382,18 @@ class Question(ABC):
         if unseen == "error":
             raise self._cell_error(part, row, self.columns[0], self._not_among(part) + _more(n))
         self._warn_unseen(n, part, row, self.columns[0])
+
+    @property
+    def _book(self) -> Book:
+        """Which code each cell of a listed value means."""
+        return codebook(self.known_values, self.missing, self.labels)
+
+    def _code_asked_for(self, value: Value) -> int:
+        """Find the code of a value that a skip rule names."""
+        code = read(value, self._book)
+        if code < 0:
+            raise self._error(f"a skip rule asks for {value!r}, which {self._not_among(value)}")
+        return code
 
     def _not_among(self, value: Any) -> str:
         """Say that a value is not known, which are, and what to do."""

@@ -15,10 +15,8 @@ from scipy import sparse
 from mvrbm.cells import (
     BLANK,
     UNSEEN,
-    Book,
     Cells,
     Value,
-    codebook,
     distinct,
     distinct_rows,
     lookup,
@@ -182,10 +180,6 @@ class Ranking(Question):
             return place, unknown
 
         return self._read_texts(columns[self.columns[0]], unnamed, unseen, read_text)
-
-    @property
-    def _book(self) -> Book:
-        return codebook(self.known_values, self.missing, self.labels)
 
     def decode(self, block: Cells, like: Columns | None = None) -> dict[str, Cells]:
         """Write the columns of ranks or choices, or the one of texts; a blank is NaN or None."""
