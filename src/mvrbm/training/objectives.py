@@ -24,7 +24,6 @@ from mvrbm.units.block import Array, Index
 from mvrbm.visible import Chunk, keep_blanks
 
 _CHAIN_ROWS = 1 << 48  # chains draw as rows that no table has
-_FILL_STEPS = 3  # sweeps that draw the blanks that count as hidden
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,9 @@ class Objective(ABC):
     centres = True
     """Whether steps may be taken around the middle of the data, which moves all biases with the weights."""
 
-    def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore") -> None:
-        """Take the sweeps of a chain, and what a blank means ("ignore", "hidden")."""
-        self.seed, self.gibbs_steps, self.missing = seed, gibbs_steps, missing
+    def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore", fill_steps: int = 3) -> None:
+        """Take the sweeps of a chain, what a blank means ("ignore", "hidden") and the sweeps that fill it if hidden."""
+        self.seed, self.gibbs_steps, self.missing, self.fill_steps = seed, gibbs_steps, missing, fill_steps
 
     @abstractmethod
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
@@ -102,7 +101,7 @@ class Objective(ABC):
         """A piece's answers; blanks are left out, or drawn given the answers if they count as hidden."""
         chunk = rbm.visible.load(piece.answers, piece.rows, rbm.dtype)
         if self.missing == "hidden":
-            chunk = rbm.gibbs(chunk, stream, _FILL_STEPS, given=chunk)
+            chunk = rbm.gibbs(chunk, stream, self.fill_steps, given=chunk)
         return chunk
 
 
