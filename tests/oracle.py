@@ -82,21 +82,24 @@ class Listed:
         return G, H
 
     def _ranking(self, question, U, V, base, paper):
-        M = len(U) if paper else 1.0  # the paper's scale
-        pairs = list(itertools.combinations(range(len(U)), 2))
+        """The items' worth, by the paper over M, and, which the paper has not, what sets each two apart."""
+        items = question.n_values
+        scale = items if paper else 1.0
+        pairs = list(itertools.combinations(range(items), 2))
         self.codes = np.array(list(itertools.product([0, 1, 2], repeat=len(pairs))))
         G, H = np.zeros(len(self.codes)), np.zeros((len(self.codes), V.shape[1]))
         for n, outcome in enumerate(self.codes):
-            for (left, right), o in zip(pairs, outcome, strict=True):
-                if o == 0:
-                    G[n] += U[left] / M
-                    H[n] += V[left] / M
-                elif o == 2:
-                    G[n] += U[right] / M
-                    H[n] += V[right] / M
-                else:
-                    G[n] += base[0] + (U[left] + U[right]) / (2 * M)
-                    H[n] += (V[left] + V[right]) / (2 * M)
+            for number, ((left, right), o) in enumerate(zip(pairs, outcome, strict=True)):
+                if o == 1:
+                    G[n] += base[0] + (U[left] + U[right]) / (2 * scale)
+                    H[n] += (V[left] + V[right]) / (2 * scale)
+                    continue
+                best = left if o == 0 else right
+                G[n] += U[best] / scale
+                H[n] += V[best] / scale
+                if not paper:
+                    G[n] += U[items + number] / 2 * (1 if o == 0 else -1)
+                    H[n] += V[items + number] / 2 * (1 if o == 0 else -1)
         return G, H
 
     def _continuous(self, question, U, V, base, paper, location, scale):

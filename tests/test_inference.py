@@ -84,12 +84,14 @@ def features_times_weights(rbm, listed, question, answers, row, own):
 
 
 def pair_alone(rbm, question, cell):
-    """What the outcome 0 (the first item won) of one pair adds: its item's weights, by the paper over M."""
+    """What the first item's winning one pair adds: the item's weights, by the paper over M, else the pair's too."""
     visible = rbm.visible
     place = list(visible.question_order).index(question)
     start = visible.feature_start[place]
     q = visible.questions[question]
-    return rbm.parameters.W[start + q.pairs[cell][0]].astype(float) / (q.n_values if visible.paper else 1)
+    W = rbm.parameters.W[start:].astype(float)
+    first = W[q.pairs[cell][0]]
+    return first / q.n_values if visible.paper else first + W[q.n_values + cell] / 2
 
 
 CHECKED = [case for case in CASES if case != "non-empty"]
@@ -186,11 +188,12 @@ def one_by_one(rbm, answers, row, question):
         return found
     base = float(rbm.theta[visible.base_question == place][0])
     M = q.n_values if rbm.visible.paper else 1
-    for left, right in q.pairs:
+    for n, (left, right) in enumerate(q.pairs, start=q.n_values):
+        apart = (0.0, 0 * W[0]) if rbm.visible.paper else (U[n] / 2, W[n] / 2)
         w = [
-            log_weight(U[left] / M, W[left] / M),
+            log_weight(U[left] / M + apart[0], W[left] / M + apart[1]),
             log_weight(base + (U[left] + U[right]) / (2 * M), (W[left] + W[right]) / (2 * M)),
-            log_weight(U[right] / M, W[right] / M),
+            log_weight(U[right] / M - apart[0], W[right] / M - apart[1]),
         ]
         p = np.exp(w - np.logaddexp.reduce(w))
         found += [p[0], p[2]]

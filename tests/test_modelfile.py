@@ -15,8 +15,10 @@ from sklearn.exceptions import NotFittedError
 import mvrbm
 import write_fixture
 from mvrbm import MVRBM, Continuous, Multicategorical, Ordinal, Schema
-from mvrbm.arrays import KEY, _digest, read_arrays, write_arrays
+from mvrbm.arrays import KEY, Stored, _digest, read_arrays, write_arrays
 from mvrbm.datasets import make_survey
+from mvrbm.rbm import RBM
+from oracle import machine
 
 DATA = Path(__file__).parent / "data"
 
@@ -88,7 +90,7 @@ def test_the_header_is_sorted_and_tells_no_time_path_or_thread(saved):
     assert set(told) == {
         *("digest", "estimator", "fitted", "format", "history", "library", "machine", "parameters", "schema")
     }
-    assert told["format"] == 1
+    assert told["format"] == 2
     assert told["library"] == mvrbm.__version__
     assert not {"n_threads", "verbose"} & set(told["parameters"])
 
@@ -176,7 +178,7 @@ def with_one(value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (put("format", 2), "it is of format 2, written by mvrbm .*: install a newer mvrbm"),
+        (put("format", 3), "it is of format 3, written by mvrbm .*: install a newer mvrbm"),
         (put("format", "1"), "its header does not say 'format' as it should"),
         (put("format", 0), "there is no format 0"),
         (put("estimator", "Oracle"), "a model of the class 'Oracle', which this version of mvrbm does not have"),
@@ -291,10 +293,12 @@ def test_plain_data_and_arrays_come_back_as_they_were(tmp_path):
         write_arrays(tmp_path / "f", {"a": object()}, {})
 
 
-def test_a_file_of_the_first_format_still_loads():
-    """Written once by tests/write_fixture.py; never to be written again."""
-    loaded = mvrbm.load(DATA / "format-1.mvrbm")
-    expected = json.loads((DATA / "format-1.json").read_text())
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_each_format_still_loads(version, tmp_path):
+    """Written once by tests/write_fixture.py; never to be written again. What is loaded can be saved by today's."""
+    mvrbm.load(DATA / f"format-{version}.mvrbm").save(tmp_path / "again.mvrbm")
+    loaded = mvrbm.load(tmp_path / "again.mvrbm")
+    expected = json.loads((DATA / f"format-{version}.json").read_text())
     found = json.loads(json.dumps(write_fixture.answers(loaded)))
     np.testing.assert_allclose(found.pop("vectors"), expected.pop("vectors"), rtol=1e-4)
     for value, chances in expected.pop("chances").items():
@@ -321,3 +325,33 @@ def test_predictors_are_saved_too(survey, tmp_path):
         assert loaded.get_params() == model.get_params()
         np.testing.assert_array_equal(np.asarray(loaded.predict(table)), np.asarray(model.predict(table)))
     np.testing.assert_array_equal(mvrbm.load(tmp_path / "2.mvrbm").predict_proba(X), fitted[2][0].predict_proba(X))
+
+
+def test_machines_without_pairs_are_read_as_machines_whose_pairs_say_nothing():
+    """What format 1 stored of machines with links, told and others: a machine whose parameters of pairs are 0."""
+    rbm, other = (machine("mixture", seed=seed, told=True, linked=True) for seed in (0, 1))
+    visible = rbm.visible
+    kept = ~np.concatenate([part.block.came_later for part in visible.parts])
+    assert not kept.all()
+    ends = np.concatenate([kept, np.ones(visible.n_questions + 1, bool)])
+    lasting = kept[rbm.links.rows] & ends[rbm.links.columns]
+    number = np.cumsum(ends) - 1
+    narrow = rbm.state() | {"links.rows": number[rbm.links.rows[lasting]]}
+    narrow["links.columns"] = number[rbm.links.columns[lasting]]
+    for one in (rbm, other):
+        one.parameters.joint[: len(kept)][~kept] = 0
+        one.parameters.links[~lasting] = 0
+        one.refresh()
+    rbm.others = [other]
+    narrow |= {"U": rbm.parameters.U[kept], "W": rbm.parameters.W[kept], "links": rbm.parameters.links[lasting]}
+    p = other.parameters
+    narrow["others.0"] = np.concatenate([p.joint[ends].ravel(), p.base, p.links[lasting]])
+    stored = Stored(narrow)
+    again = RBM.restored(visible.questions, stored, first=True)
+    stored.all_taken()
+    for before, after in ((rbm, again), (other, again.others[0])):
+        np.testing.assert_array_equal(after.parameters.joint, before.parameters.joint)
+        np.testing.assert_array_equal(after.parameters.base, before.parameters.base)
+        np.testing.assert_array_equal(after.parameters.links, before.parameters.links[lasting])
+    np.testing.assert_array_equal(again.links.rows, rbm.links.rows[lasting])
+    np.testing.assert_array_equal(again.links.columns, rbm.links.columns[lasting])

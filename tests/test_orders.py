@@ -3,7 +3,7 @@
 The formula is written out here by trying every combination of places, apart from the kernels' own list.
 """
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -291,3 +291,52 @@ def test_choices_drawn_whole_match_their_probabilities():
         found = np.array([(order == codes.T).all(axis=1).mean() for order in table])
         assert found.sum() == pytest.approx(1)
         assert (np.abs(found - exact) < 5 * np.sqrt(exact * (1 - exact) / n) + 1e-9).all()
+
+
+def settled(p, n_items, given=None):
+    """The orders by the scores, and after they were mended."""
+    n_people = p.shape[1]
+    codes = np.full((n_pairs(n_items), n_people), -1, np.int16) if given is None else given.copy()
+    given, score = codes.copy(), np.empty((n_items, n_people))
+    orders.by_scores(p, np.array(list(combinations(range(n_items), 2))), score, codes)
+    before = codes.copy()
+    orders.mend(p, given, score, codes)
+    return before, codes
+
+
+def pair_chances(n_items, n_people, apart, rng):
+    """Won, tied and lost of each pair, by what the items are worth and what sets each two apart."""
+    worth, own = rng.standard_normal((n_items, n_people)), apart * rng.standard_normal((n_pairs(n_items), n_people)) / 2
+    left, right = np.array(list(combinations(range(n_items), 2))).T
+    logits = np.stack([worth[left] + own, (worth[left] + worth[right]) / 2 - 1, worth[right] - own], axis=1)
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    return np.ascontiguousarray(p).reshape(-1, n_people)
+
+
+@pytest.mark.parametrize(("n_items", "best"), [(2, 1.0), (3, 1.0), (4, 0.99), (6, 0.98)])
+def test_mended_orders_are_the_best_there_are(n_items, best):
+    """Against every order, where pairs may go round in circles; one item at a time does not always find it."""
+    p = pair_chances(n_items, 300, 1.0, np.random.default_rng(n_items))
+    before, after = settled(p, n_items)
+    codes = orders.code_pairs(np.array(list(permutations(range(n_items))), np.int16).T)
+    missed = p[0::3].T @ (codes == 2) + p[2::3].T @ (codes == 0)  # (people, orders)
+
+    def loss(own):
+        return np.where(own == 2, p[0::3], p[2::3]).sum(axis=0)
+
+    for own in (before, after):
+        assert [c.tolist() for c in own.T if c.tolist() not in codes.T.tolist()] == []  # they are orders
+    assert (loss(after) <= loss(before) + 1e-9).all()
+    assert (loss(after) <= missed.min(axis=1) + 1e-9).mean() >= best
+    if n_items > 2:
+        assert (loss(before) <= missed.min(axis=1) + 1e-9).mean() < best, "by their scores they are not"
+
+
+def test_nothing_is_mended_where_items_have_a_worth():
+    """Then the order of the scores is the best; and what is known of a person's pairs counts as it is."""
+    rng = np.random.default_rng(5)
+    p = pair_chances(5, 200, 0.0, rng)
+    before, after = settled(p, 5)
+    np.testing.assert_array_equal(before, after)
+    given = orders.code_pairs(rng.permuted(np.tile(np.arange(5, dtype=np.int16)[:, None], 200), axis=0))
+    np.testing.assert_array_equal(settled(p, 5, given)[1], given)

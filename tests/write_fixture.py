@@ -1,4 +1,4 @@
-"""Write tests/data/format-1.mvrbm and the answers expected of it: run once for each format of the model file.
+"""Write a model file of today's format and the answers expected of it into tests/data: run once for each format.
 
 The files of formats that were released are never written again: a test loads them, however the library has changed.
 """

@@ -19,7 +19,7 @@ from mvrbm.arrays import State, Stored, under
 from mvrbm.kernels import hidden
 from mvrbm.kernels.random import Stream
 from mvrbm.links import Links
-from mvrbm.units.block import Array
+from mvrbm.units.block import Array, Index
 from mvrbm.units.question import Question
 from mvrbm.visible import Chunk, Visible, Wanted, fill_blanks, keep_blanks
 
@@ -54,6 +54,14 @@ class Parameters:
     def like(self, vector: Array) -> Parameters:
         """Parameters of the same shape on another vector."""
         return Parameters(*self.shape, vector)
+
+    def widened(self, places: Index, n_features: int) -> Parameters:
+        """The same in a machine with more features, whose parameters are 0; `places` tells where the own ones go."""
+        size = self.joint.size
+        told = self.joint[len(places) :]
+        joint = np.zeros((n_features + len(told), self.joint.shape[1]), self.vector.dtype)
+        joint[places], joint[n_features:] = self.joint[: len(places)], told
+        return Parameters(n_features, *self.shape[1:], np.concatenate([joint.ravel(), self.vector[size:]]))
 
 
 def with_ones(rows: int, columns: int, dtype: DTypeLike) -> Array:
@@ -117,10 +125,15 @@ class RBM:
         return own | under("visible", self.visible.state())
 
     @classmethod
-    def restored(cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False) -> RBM:
-        """The machine whose `state` was stored."""
+    def restored(
+        cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False, first: bool = False
+    ) -> RBM:
+        """The machine whose `state` was stored, `first` by the format whose machines lacked what `came_later`."""
         visible = Visible.restored(questions, stored.under("visible"), paper=paper)
-        W = stored.take("W", (visible.n_features, None), np.float32, np.float64)
+        places = np.arange(visible.n_features)
+        if first:
+            places = np.flatnonzero(~np.concatenate([part.block.came_later for part in visible.parts]))
+        W = stored.take("W", (len(places), None), np.float32, np.float64)
         n_hidden, kind = W.shape[1], W.dtype.type
         R = stored.take("R", (None, n_hidden), kind)
         if len(R) not in (0, visible.n_questions):
@@ -129,19 +142,21 @@ class RBM:
         if "links" in stored:
             rows = stored.take("links.rows", (None,), np.int64)
             columns = stored.take("links.columns", rows.shape, np.int64)
-            links = Links.checked(rows, columns, visible.feature_question, len(R))
-        shape = visible.n_features, n_hidden, visible.n_base, len(R), len(links) if links else 0
+            Links.checked(rows, columns, visible.feature_question[places], len(R))
+            to = np.concatenate([places, visible.n_features + np.arange(len(R))])
+            links = Links(places[rows], to[columns], visible.feature_question)
+        shape = len(places), n_hidden, visible.n_base, len(R), len(links) if links else 0
         parameters = Parameters(*shape, np.zeros(Parameters.size(*shape), kind))
         parameters.W[:], parameters.R[:] = W, R
         for name in ("U", "w", "base", *(["links"] if links else [])):
             own = getattr(parameters, name)
             own[:] = stored.take(name, own.shape, kind)
-        rbm = cls(visible, parameters, links)
+        rbm = cls(visible, parameters.widened(places, visible.n_features), links)
         if "patterns" in stored:
             rbm.patterns = stored.take("patterns", (None, visible.n_questions), np.bool_)
         while (name := f"others.{len(rbm.others)}") in stored:
             vector = stored.take(name, parameters.vector.shape, kind)
-            rbm.others.append(cls(visible, parameters.like(vector), links))
+            rbm.others.append(cls(visible, parameters.like(vector).widened(places, visible.n_features), links))
         return rbm
 
     @property

@@ -23,6 +23,7 @@ from mvrbm.kernels.compile import exp, kernel
 EXACT_UP_TO = 5  # items: they have 541 orders, six have 4683
 SWEEPS = 30  # in which each item is put back once
 _LANES = 16  # people at a time: a cache line of float32, and the same arithmetic wherever a chunk ends
+_WORTH_MOVING = 1e-5  # of a pair, so that rounding moves nothing
 _FREE, _TIED, _BEFORE = np.int8(0), np.int8(1), np.int8(2)
 
 
@@ -349,3 +350,64 @@ def by_scores(p: Any, pairs: Any, score: Any, codes: Any) -> None:
         left, right = score[pairs[pair, 0]], score[pairs[pair, 1]]
         for b in range(codes.shape[1]):
             codes[pair, b] = np.int16(0) if left[b] >= right[b] else np.int16(2)
+
+
+@kernel
+def mend(p: Any, given: Any, score: Any, codes: Any) -> None:
+    """Move items, one at a time, to where most pairs are expected to be right, from the order of the scores on.
+
+    For pairs that follow from what items are worth, that order is the best there is, and nothing moves. Pairs that
+    `given` knows count as they are. A person's order depends on nothing but their own columns.
+    """
+    n_items, n_people = score.shape
+    ahead, order = np.zeros((n_items, n_items)), np.empty(n_items, np.int64)
+    for b in range(n_people):
+        pair = 0
+        for i in range(n_items):
+            for j in range(i + 1, n_items):
+                code = given[pair, b]
+                ahead[i, j] = 1.0 - code if code >= 0 else np.float64(p[3 * pair, b]) - np.float64(p[3 * pair + 2, b])
+                ahead[j, i] = -ahead[i, j]
+                pair += 1
+        for i in range(n_items):  # by insertion, so that the first of equals stays first
+            at = i
+            while at > 0 and score[order[at - 1], b] < score[i, b]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = i
+        for _ in range(n_items):
+            moved = False
+            for item in range(n_items):
+                moved = _move(item, ahead, order) or moved
+            if not moved:
+                break
+        for at in range(n_items):
+            score[order[at], b] = n_items - at
+        pair = 0
+        for i in range(n_items):
+            for j in range(i + 1, n_items):
+                codes[pair, b] = np.int16(0) if score[i, b] > score[j, b] else np.int16(2)
+                pair += 1
+
+
+@kernel
+def _move(item: int, ahead: Any, order: Any) -> bool:
+    """Put one item where it is expected to be the right way round with the most others; False if it stays."""
+    n_items, now = len(order), 0
+    while order[now] != item:
+        now += 1
+    best, to, gain = _WORTH_MOVING, now, 0.0
+    for at in range(now - 1, -1, -1):
+        gain += ahead[item, order[at]]
+        if gain > best:
+            best, to = gain, at
+    gain = 0.0
+    for at in range(now + 1, n_items):
+        gain += ahead[order[at], item]
+        if gain > best:
+            best, to = gain, at
+    step = 1 if to > now else -1
+    for at in range(now, to, step):
+        order[at] = order[at + step]
+    order[to] = item
+    return to != now

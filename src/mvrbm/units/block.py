@@ -106,6 +106,11 @@ class Block(ABC):
         """Where the level of each feature stands on the scale of its question, from -1 to 1; NaN if it is on none."""
         return np.full(self.n_features, np.nan)
 
+    @property
+    def came_later(self) -> NDArray[np.bool_]:
+        """The features that the blocks of model files of format 1 had not."""
+        return np.zeros(self.n_features, bool)
+
     def state(self) -> State:
         """What the block learnt from data beside its parameters."""
         found = {name: getattr(self, name) for name in (*self.learnt, *self.later)}

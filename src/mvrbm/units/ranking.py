@@ -26,7 +26,7 @@ from mvrbm.cells import (
     split,
     to_numbers,
 )
-from mvrbm.kernels.orders import by_scores, draw_orders, n_draws
+from mvrbm.kernels.orders import by_scores, draw_orders, mend, n_draws
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
 from mvrbm.units.block import Array, Block, Codes, Scored
@@ -113,6 +113,11 @@ class Ranking(Question):
     def n_codes(self) -> int:
         """One code for each pair of items."""
         return self.n_values * (self.n_values - 1) // 2
+
+    def feature_names(self, n: int) -> list[Any]:
+        """Name the items and, if the model has them apart, the pairs."""
+        items = [self.name_of(value) for value in self.known_values]
+        return [*self.known_values, *(f"{items[left]} > {items[right]}" for left, right in self.pairs)][:n]
 
     def settings(self) -> dict[str, Any]:
         """List every setting by the name under which the constructor takes it."""
@@ -325,32 +330,43 @@ _HALVINGS = 10
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
-    A pair (l, m) has the logits z_l, log gamma + (z_l + z_m)/2, z_m; the paper's z is over M. Pairs nobody compared
-    are blank.
+    A pair (l, m) has the logits z_l + z_lm/2, log gamma + (z_l + z_m)/2, z_m - z_lm/2: what the items are worth, and
+    what sets these two apart. The paper has no z_lm, and its z is over M. Pairs nobody compared are blank.
     """
 
     later = ("temper", "heat")
 
     def __init__(self, questions: Sequence[Ranking], summary: Summary, paper: bool) -> None:
-        self._own = questions
+        self._own, self._paper = questions, paper
         items = np.array([q.n_values for q in questions])
-        self.feature_start = np.cumsum(items) - items
         self.pairs = [np.array(q.pairs) for q in questions]
         n_pairs = np.array([len(p) for p in self.pairs])
+        self.pair_start = np.cumsum(n_pairs) - n_pairs
+        dimensions = items if paper else items + n_pairs
+        self.feature_start = np.cumsum(dimensions) - dimensions
         owner = np.repeat(np.arange(len(items)), n_pairs)
         self._gamma = [q.ties or (1.0 if paper else "learn") for q in questions]
         half = np.concatenate([(p + s) for p, s in zip(self.pairs, self.feature_start, strict=True)])
         level = 3 * np.arange(len(half))
         one = (1.0 / items if paper else np.ones(len(items)))[owner]
-        rows = np.concatenate([level, level + 1, level + 1, level + 2])
-        columns = np.concatenate([half[:, 0], half[:, 0], half[:, 1], half[:, 1]])
-        A = sparse.csr_array((np.concatenate([one, one / 2, one / 2, one]), (rows, columns)))
+        rows, columns = [level, level + 1, level + 1, level + 2], [half[:, 0], half[:, 0], half[:, 1], half[:, 1]]
+        values = [one, one / 2, one / 2, one]
+        if not paper:
+            own = (self.feature_start + items - self.pair_start)[owner] + np.arange(len(half))
+            rows, columns, values = [*rows, level, level + 2], [*columns, own, own], [*values, one / 2, -one / 2]
+        A = sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))))
         C = sparse.csr_array((np.ones(len(half)), (level + 1, owner)), shape=(3 * len(half), len(items)))
         super().__init__(questions, [3] * len(half), owner, A, C)
         self.base_question = np.arange(len(items))
-        self.pair_start = np.cumsum(n_pairs) - n_pairs
         self.heat: Array = np.ones(len(items))
         """What the logits of each question's pairs are multiplied by where whole orders are drawn by `sample_alone`."""
+
+    @property
+    def came_later(self) -> NDArray[np.bool_]:
+        of_pairs = np.ones(self.n_features, bool)
+        for question, start in zip(self.questions, self.feature_start, strict=True):
+            of_pairs[start : start + question.n_values] = False
+        return of_pairs
 
     def start_base(self) -> Array:
         return np.array([0.0 if g == "learn" else np.log(g) for g in self._gamma])
@@ -414,11 +430,17 @@ class RankingBlock(LevelBlock):
         return names, p[:, [0, 2]].reshape(-1, outlook.shape[1])
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
-        """The order of the sums of pairwise probabilities (paper section 3.2); it has no ties."""
+        """The order of the sums of pairwise probabilities (paper section 3.2), mended where pairs go round in circles.
+
+        It has no ties.
+        """
         p = self.softmax(outlook)
         for pairs, first, question in zip(self.pairs, self.pair_start, self.questions, strict=True):
-            last, score = first + len(pairs), np.empty((question.n_values, outlook.shape[1]))
-            by_scores(p[3 * first : 3 * last], pairs, score, codes[first:last])
+            own, levels = slice(first, first + len(pairs)), p[3 * first : 3 * (first + len(pairs))]
+            given, score = codes[own].copy(), np.empty((question.n_values, outlook.shape[1]))
+            by_scores(levels, pairs, score, codes[own])
+            if not self._paper:
+                mend(levels, given, score, codes[own])
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
