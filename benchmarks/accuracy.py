@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -43,17 +44,22 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "one, neither": {"n_models": 1, "links": 0, "answered": False},
     "one, by CD": {"objective": "cd"},
 }
-LEVELS = "one, every level of a scale by itself"
-"""One machine whose steps do not go along scales, which is no setting."""
+PATCHED: dict[str, Callable[[], Any]] = {
+    "one, every level of a scale by itself": lambda: patch.object(
+        OrdinalBlock, "places_on_scales", Block.places_on_scales
+    ),
+    "one, orders by sums of probabilities": lambda: patch("mvrbm.units.ranking.mend", lambda *_: None),
+}
+"""One machine without what no setting turns off."""
 
 
 def one(survey: str, way: str, seed: int) -> dict[str, Any]:
     """Run one way once; in a process of its own."""
     trial = Trial(*surveys()[survey](), 0.2, seed)
-    settings = {**OURS, **WITHOUT, LEVELS: WITHOUT["one machine"]}.get(way)
+    settings = {**OURS, **WITHOUT, **dict.fromkeys(PATCHED, WITHOUT["one machine"])}.get(way)
     guess = trial.others()[way] if settings is None else trial.mvrbm(**settings)
     before, begun = time.process_time(), time.perf_counter()
-    with patch.object(OrdinalBlock, "places_on_scales", Block.places_on_scales) if way == LEVELS else nullcontext():
+    with PATCHED.get(way, nullcontext)():
         guessed = guess()
     took = {"processor": time.process_time() - before, "seconds": time.perf_counter() - begun}
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -118,7 +124,7 @@ def main() -> None:
         survey, way, seed = asked.one
         print(json.dumps(one(survey, way, int(seed))))
         return
-    ways = asked.ways or (["mvrbm", *WITHOUT, LEVELS] if asked.ablation else [*OURS, *PEERS])
+    ways = asked.ways or (["mvrbm", *WITHOUT, *PATCHED] if asked.ablation else [*OURS, *PEERS])
     for survey in asked.surveys or surveys():
         found = {way: [ran(survey, way, seed, asked.keep) for seed in asked.seeds] for way in ways}
         print(table(survey, found) + "\n", flush=True)
