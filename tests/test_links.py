@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvrbm import MVRBM, Binary, Categorical, Schema, inference
-from mvrbm.encoding import decode
+from mvrbm import MVRBM, Binary, Categorical, Ranking, Schema, inference
+from mvrbm.encoding import decode, encode
 from mvrbm.links import Links
 from mvrbm.summary import summarise
 from mvrbm.training.screening import screen
@@ -55,6 +55,27 @@ def test_the_unit_of_weights_links_nothing_and_rows_without_weight_have_no_say()
     plain, heavy = screen(visible, answers, None, 2), screen(visible, more, weights, 2)
     np.testing.assert_array_equal(plain.rows, heavy.rows)
     np.testing.assert_array_equal(plain.columns, heavy.columns)
+
+
+def test_rankings_are_linked_by_their_items_and_not_by_chance():
+    """Pairs follow from the items, so that they would count twice: of rankings drawn at random few are linked."""
+    questions = [Ranking(f"r{n}", ranks={i: f"r{n} {i}" for i in "abcdef"}) for n in range(6)]
+    found = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        ranks = {column: place for q in questions for column, place in zip(q.columns, _orders(rng), strict=True)}
+        answers = encode(pd.DataFrame(ranks), Schema(questions))
+        visible = Visible(questions, summarise(answers, questions))
+        links = screen(visible, answers, None, 6)
+        if links is not None:
+            assert not visible.for_hidden_units[links.rows].any()
+            assert not visible.for_hidden_units[links.columns[links.mutual]].any()
+            found += len(linked_questions(visible, links)[0])
+    assert found <= 5  # of 75
+
+
+def _orders(rng):
+    return 1 + np.argsort(rng.random((6, 400)), axis=0)
 
 
 def test_no_two_numbers_are_linked():

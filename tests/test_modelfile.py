@@ -331,7 +331,7 @@ def test_machines_without_pairs_are_read_as_machines_whose_pairs_say_nothing():
     """What format 1 stored of machines with links, told and others: a machine whose parameters of pairs are 0."""
     rbm, other = (machine("mixture", seed=seed, told=True, linked=True) for seed in (0, 1))
     visible = rbm.visible
-    kept = ~np.concatenate([part.block.came_later for part in visible.parts])
+    kept = ~visible.for_hidden_units
     assert not kept.all()
     ends = np.concatenate([kept, np.ones(visible.n_questions + 1, bool)])
     lasting = kept[rbm.links.rows] & ends[rbm.links.columns]

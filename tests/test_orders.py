@@ -6,13 +6,18 @@ The formula is written out here by trying every combination of places, apart fro
 from itertools import combinations, permutations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from mvrbm import Ranking, Schema
+from mvrbm.encoding import encode
 from mvrbm.kernels import orders
 from mvrbm.kernels.orders import draw_orders, n_draws
 from mvrbm.kernels.random import Stream
+from mvrbm.summary import summarise
 from mvrbm.units.ranking import draw_top, top_orders
+from mvrbm.visible import Visible
 
 N = 100_000
 HELD = {  # pairs that are given, by name: what they say and what follows from it
@@ -332,11 +337,28 @@ def test_mended_orders_are_the_best_there_are(n_items, best):
         assert (loss(before) <= missed.min(axis=1) + 1e-9).mean() < best, "by their scores they are not"
 
 
+@pytest.mark.parametrize("paper", [False, True])
+def test_a_ranking_is_mended_unless_it_is_the_papers(paper):
+    """A circle: a over b by 90%, b over c by 95%, c over a by 87.5%, which is where it should break."""
+    question = Ranking("r", ranks={i: i for i in "abc"}, ties=1e-6)
+    summary = summarise(encode(pd.DataFrame({"a": [1.0], "b": [2.0], "c": [3.0]}), Schema([question])), [question])
+    layer = Visible([question], summary, paper=paper)
+    first = np.array([[0.9], [0.125], [0.95]])  # a over b, a over c, b over c
+    outlook = np.log(np.stack([first, np.full_like(first, 1e-9), 1 - first], axis=1)).reshape(9, 1)
+    codes = np.full((3, 1), -1, np.int16)
+    layer.parts[0].block.settle(outlook, codes, np.zeros((0, 1)))
+    assert codes[:, 0].tolist() == ([2, 0, 0] if paper else [0, 0, 0])  # b, a, c by the sums
+
+
 def test_nothing_is_mended_where_items_have_a_worth():
-    """Then the order of the scores is the best; and what is known of a person's pairs counts as it is."""
+    """Then the order of the scores is the best; and what is known of a person's pairs stays."""
     rng = np.random.default_rng(5)
     p = pair_chances(5, 200, 0.0, rng)
     before, after = settled(p, 5)
     np.testing.assert_array_equal(before, after)
     given = orders.code_pairs(rng.permuted(np.tile(np.arange(5, dtype=np.int16)[:, None], 200), axis=0))
     np.testing.assert_array_equal(settled(p, 5, given)[1], given)
+    some = np.where(rng.random(given.shape) < 0.3, given, np.int16(-1))
+    contradicted = [(codes != some)[some >= 0].mean() for codes in settled(p, 5, some)]
+    assert contradicted[0] > 0.02
+    assert contradicted[1] < 0.002

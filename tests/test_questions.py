@@ -508,3 +508,9 @@ def test_ranks_are_whole_numbers_where_every_item_has_one():
     question = Ranking("q", ranks={"a": "x", "b": "y"})
     assert question.decode(np.array([[0], [1]]))["x"].dtype.kind == "i"
     assert question.decode(np.array([[0], [-1]]))["x"].dtype.kind == "f"
+
+
+def test_a_ranking_names_its_items_and_pairs():
+    question = Ranking("r", ranks={"a": "1", "b": "2", "c": "3"}, labels={"a": "Apples"})
+    assert question.feature_names(3) == ["a", "b", "c"]
+    assert question.feature_names(6) == ["a", "b", "c", "a > b", "a > c", "b > c"]  # as predict_proba names them

@@ -39,15 +39,14 @@ class Links:
         self.colours = self._coloured(feature_question)
         """Sets of questions, (questions, 1) each, of which no two are linked."""
 
-    @classmethod
-    def checked(cls, rows: Index, columns: Index, feature_question: Index, n_told: int) -> Links:
-        """Links read from a file, once they are sure to join what there is, and no question with itself."""
+    @staticmethod
+    def check(rows: Index, columns: Index, feature_question: Index, n_told: int) -> None:
+        """Refuse links, read from a file, that join what there is not, or a question with itself."""
         n = len(feature_question)
         question = np.concatenate([feature_question, np.arange(n_told)])
         inside = (rows >= 0) & (rows < n) & (columns >= 0) & (columns < len(question))
         if not len(rows) or not inside.all() or (question[rows] == question[columns]).any():
             raise ValueError("its links join what cannot be joined")
-        return cls(rows, columns, feature_question)
 
     def __len__(self) -> int:
         """The number of weights."""

@@ -128,11 +128,9 @@ class RBM:
     def restored(
         cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False, first: bool = False
     ) -> RBM:
-        """The machine whose `state` was stored, `first` by the format whose machines lacked what `came_later`."""
+        """The machine whose `state` was stored; `first`: by the format without features `for_hidden_units`."""
         visible = Visible.restored(questions, stored.under("visible"), paper=paper)
-        places = np.arange(visible.n_features)
-        if first:
-            places = np.flatnonzero(~np.concatenate([part.block.came_later for part in visible.parts]))
+        places = np.flatnonzero(~visible.for_hidden_units) if first else np.arange(visible.n_features)
         W = stored.take("W", (len(places), None), np.float32, np.float64)
         n_hidden, kind = W.shape[1], W.dtype.type
         R = stored.take("R", (None, n_hidden), kind)
@@ -142,7 +140,7 @@ class RBM:
         if "links" in stored:
             rows = stored.take("links.rows", (None,), np.int64)
             columns = stored.take("links.columns", rows.shape, np.int64)
-            Links.checked(rows, columns, visible.feature_question[places], len(R))
+            Links.check(rows, columns, visible.feature_question[places], len(R))
             to = np.concatenate([places, visible.n_features + np.arange(len(R))])
             links = Links(places[rows], to[columns], visible.feature_question)
         shape = len(places), n_hidden, visible.n_base, len(R), len(links) if links else 0

@@ -121,6 +121,8 @@ class Visible:
         """The question of each feature, in the layer's order."""
         self.places_on_scales = np.concatenate([p.block.places_on_scales for p in self.parts])
         """Where the level of each feature stands on the scale of its question, from -1 to 1; NaN without an order."""
+        self.for_hidden_units = np.concatenate([p.block.for_hidden_units for p in self.parts])
+        """The features that no link joins."""
         self.cell_question: Index = self._cell_question()
         """The question of each code column, then of each number column, in the layer's order."""
         self._run_start = np.flatnonzero(np.diff(self.cell_question, prepend=-1))  # a question's cells are consecutive

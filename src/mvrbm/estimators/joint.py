@@ -339,6 +339,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         import pandas as pd
 
         frame = self.parameters_frame()
+        frame = frame[~self.rbm_.visible.for_hidden_units]  # what a pair adds to its items is not its whole effect
         parts = []
         for k in range(self.rbm_.n_hidden):
             own = frame[["question", "answer", f"W{k}"]].rename(columns={f"W{k}": "weight"})

@@ -356,8 +356,8 @@ def by_scores(p: Any, pairs: Any, score: Any, codes: Any) -> None:
 def mend(p: Any, given: Any, score: Any, codes: Any) -> None:
     """Move items, one at a time, to where most pairs are expected to be right, from the order of the scores on.
 
-    For pairs that follow from what items are worth, that order is the best there is, and nothing moves. Pairs that
-    `given` knows count as they are. A person's order depends on nothing but their own columns.
+    For pairs that follow from what items are worth, that order is the best there is, and nothing moves. A pair that
+    `given` knows outweighs all others of an item. A person's order depends on nothing but their own columns.
     """
     n_items, n_people = score.shape
     ahead, order = np.zeros((n_items, n_items)), np.empty(n_items, np.int64)
@@ -366,7 +366,8 @@ def mend(p: Any, given: Any, score: Any, codes: Any) -> None:
         for i in range(n_items):
             for j in range(i + 1, n_items):
                 code = given[pair, b]
-                ahead[i, j] = 1.0 - code if code >= 0 else np.float64(p[3 * pair, b]) - np.float64(p[3 * pair + 2, b])
+                open_ = np.float64(p[3 * pair, b]) - np.float64(p[3 * pair + 2, b])
+                ahead[i, j] = n_items * (1.0 - code) if code >= 0 else open_
                 ahead[j, i] = -ahead[i, j]
                 pair += 1
         for i in range(n_items):  # by insertion, so that the first of equals stays first

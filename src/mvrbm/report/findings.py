@@ -236,14 +236,14 @@ def _strongest(strength: Float) -> list[tuple[int, int]]:
 
 
 def _pair(visible: Any, strength: Float, correlation: Float, i: int, j: int) -> Pair:
-    ends = [*visible.feature_start[1:], visible.n_features]
-    blocks = [slice(visible.feature_start[place], ends[place]) for place in (i, j)]
+    shown = ~visible.for_hidden_units
+    features = [np.flatnonzero((visible.feature_question == place) & shown) for place in (i, j)]
     questions = [visible.questions[visible.question_order[place]] for place in (i, j)]
-    own = correlation[blocks[0], blocks[1]]
+    own = correlation[np.ix_(*features)]
     best = np.unravel_index(int(own.argmax() if own.size > 1 else 0), own.shape)
     names = [
-        question.name_of(question.feature_names(block.stop - block.start)[int(at)])
-        for question, block, at in zip(questions, blocks, best, strict=True)
+        question.name_of(question.feature_names(len(own_features))[int(at)])
+        for question, own_features, at in zip(questions, features, best, strict=True)
     ]
     return Pair(float(strength[i, j]), (questions[0], questions[1]), (names[0], names[1]), bool(own[best] < 0))
 

@@ -24,14 +24,15 @@ S = TypeVar("S", bound=np.generic)
 CHUNK = 256
 """The most rows in a chunk. What a chunk holds is a function of the settings, never of the number of threads."""
 
+_LEAST_CHUNK = 128
 _SWITCH = 1e-4
 """Seconds after which a thread that waits for the interpreter gets it. By default 5 ms, several chunks long: the thread
 that holds it lets go for each kernel, but is back before the other has woken up."""
 
 
 def chunk_size(batch_size: int) -> int:
-    """Rows in a chunk: at least two chunks a batch, so that two threads share even a small batch."""
-    return min(CHUNK, max(1, -(-batch_size // 2)))
+    """Rows in a chunk: half a batch, for two threads, unless that is so small that they wait for each other."""
+    return min(CHUNK, max(_LEAST_CHUNK, -(-batch_size // 2)))
 
 
 def chunks_of(rows: NDArray[S], size: int) -> list[NDArray[S]]:

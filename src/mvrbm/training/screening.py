@@ -11,7 +11,7 @@ from mvrbm.answers import Source
 from mvrbm.links import Links
 from mvrbm.summary import relative, rows_that_count, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
-from mvrbm.units.block import Array
+from mvrbm.units.block import Array, Index
 from mvrbm.visible import Visible
 
 _LEAST = 3.0  # standard deviations above chance
@@ -35,7 +35,9 @@ def screen(
     The association of two features is their squared correlation among those who answered both, times their number:
     about 1 by chance. That of two questions is the sum over their features, less its mean by chance, over its spread.
     """
-    mutual, one_way = _associations(visible, *_sums(visible, answers, relative(weights)))
+    features = np.flatnonzero(~visible.for_hidden_units)
+    question = visible.feature_question[features]
+    mutual, one_way = _associations(question, *_sums(visible, features, answers, relative(weights)))
     mutual[_never(visible)] = -np.inf
     pairs, told = _best(mutual, n_links), _best(one_way, n_links if answered else 0)
     pairs |= pairs.T
@@ -43,23 +45,25 @@ def screen(
         asked = np.isin(visible.question_order, targets)[:, None]
         pairs &= asked != asked.T
         told &= asked & ~asked.T
-    question = visible.feature_question
     left, right = np.nonzero(np.triu(pairs[question][:, question], 1))
     feature, other = np.nonzero(told[question])
-    rows, columns = np.concatenate([left, feature]), np.concatenate([right, other + visible.n_features])
-    return Links(rows, columns, question) if len(rows) else None
+    rows = features[np.concatenate([left, feature])]
+    columns = np.concatenate([features[right], other + visible.n_features])
+    return Links(rows, columns, visible.feature_question) if len(rows) else None
 
 
-def _sums(visible: Visible, answers: Source, weights: Array | None) -> tuple[Array, Array, Array, Array]:
-    """The sums over people of x, x x^T, x r^T and r r^T, where r says which questions are answered."""
-    F, Q = visible.n_features, visible.n_questions
+def _sums(
+    visible: Visible, features: Index, answers: Source, weights: Array | None
+) -> tuple[Array, Array, Array, Array]:
+    """The sums over people of x, x x^T, x r^T and r r^T, x some features and r which questions are answered."""
+    F, Q = len(features), visible.n_questions
     first, second, told, both = np.zeros(F), np.zeros((F, F)), np.zeros((F, Q)), np.zeros((Q, Q))
     rows = rows_that_count(weights, answers.n_rows)
     some = np.array(rows[:: -(-len(rows) // _MOST_ROWS)])
     held, weight = answers.take(some), weight_of(weights, some).astype(np.float32)
     for own in chunks_of(np.arange(len(some)), CHUNK):
         chunk = visible.load(held, own)
-        x, r = visible.features(chunk), visible.answered(chunk).astype(np.float32)
+        x, r = visible.features(chunk)[features], visible.answered(chunk).astype(np.float32)
         heavy = weight[own] * x
         first += heavy.sum(axis=1)
         second += heavy @ x.T
@@ -68,9 +72,9 @@ def _sums(visible: Visible, answers: Source, weights: Array | None) -> tuple[Arr
     return first, second, told, both
 
 
-def _associations(visible: Visible, first: Array, second: Array, told: Array, both: Array) -> tuple[Array, Array]:
+def _associations(question: Index, first: Array, second: Array, told: Array, both: Array) -> tuple[Array, Array]:
     """The association of each question's answers with those of another, and with another's being answered."""
-    question, start = visible.feature_question, visible.feature_start
+    start = np.flatnonzero(np.diff(question, prepend=-1))
     n = np.maximum(np.diag(both), 1e-9)
     mean = first / n[question]
     together = both[question][:, question]
@@ -78,7 +82,7 @@ def _associations(visible: Visible, first: Array, second: Array, told: Array, bo
     covariance = second - across - across.T + np.outer(mean, mean) * together
     variance = np.maximum(np.diag(covariance), 1e-9) / n[question]
     chance = variance[:, None] * variance * np.maximum(together, 1.0)
-    size = np.diff([*start, visible.n_features])
+    size = np.bincount(question).astype(np.float64)
     mutual = _standardised(np.add.reduceat(_per_question(covariance**2 / chance, start), start, axis=1), size, size)
 
     share = both / n[:, None]

@@ -107,8 +107,8 @@ class Block(ABC):
         return np.full(self.n_features, np.nan)
 
     @property
-    def came_later(self) -> NDArray[np.bool_]:
-        """The features that the blocks of model files of format 1 had not."""
+    def for_hidden_units(self) -> NDArray[np.bool_]:
+        """The features that hidden units alone see: no link joins them, and model files of format 1 have none."""
         return np.zeros(self.n_features, bool)
 
     def state(self) -> State:

@@ -116,8 +116,8 @@ class Ranking(Question):
 
     def feature_names(self, n: int) -> list[Any]:
         """Name the items and, if the model has them apart, the pairs."""
-        items = [self.name_of(value) for value in self.known_values]
-        return [*self.known_values, *(f"{items[left]} > {items[right]}" for left, right in self.pairs)][:n]
+        items = self.known_values
+        return [*items, *(f"{items[left]} > {items[right]}" for left, right in self.pairs)][:n]
 
     def settings(self) -> dict[str, Any]:
         """List every setting by the name under which the constructor takes it."""
@@ -362,7 +362,8 @@ class RankingBlock(LevelBlock):
         """What the logits of each question's pairs are multiplied by where whole orders are drawn by `sample_alone`."""
 
     @property
-    def came_later(self) -> NDArray[np.bool_]:
+    def for_hidden_units(self) -> NDArray[np.bool_]:
+        """The pairs: they follow from the items, which links join."""
         of_pairs = np.ones(self.n_features, bool)
         for question, start in zip(self.questions, self.feature_start, strict=True):
             of_pairs[start : start + question.n_values] = False
