@@ -14,6 +14,12 @@ _digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(_package.rglob(
 os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / _digest.hexdigest()[:16])
 
 
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two chunks even of a small batch, so that threads and workers have something to share."""
+    monkeypatch.setattr("mvrbm.training.engine._LEAST_CHUNK", 1)
+
+
 @pytest.fixture(params=LIBRARIES)
 def library(request: pytest.FixtureRequest) -> Library:
     """Each dataframe library in turn: the same test runs over all of them."""

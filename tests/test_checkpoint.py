@@ -96,6 +96,7 @@ def test_a_predictor_that_is_killed_ends_where_an_undisturbed_one_ends(often, mo
     assert (tmp_path / "resumed.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_another_number_of_threads_may_go_on(often, monkeypatch, tmp_path):
     model().fit(FRAME).save(tmp_path / "whole.mvrbm")
     with monkeypatch.context() as patch:

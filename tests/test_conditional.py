@@ -10,6 +10,8 @@ from mvrbm.training.objectives import CD, Batch
 from oracle import CASES, Oracle, machine, random_answers
 from test_gradients import assert_within_noise, differences, gradient, load, repeated, statistics
 
+pytestmark = pytest.mark.usefixtures("small_chunks")
+
 CHECKED = [case for case in CASES if case != "non-empty"]  # its predictive distribution is that of free options
 
 

@@ -27,7 +27,10 @@ from mvrbm.datasets import make_survey  # noqa: E402
 from mvrbm.encoding import encode  # noqa: E402
 from mvrbm.training import engine  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("default")  # those of other libraries
+pytestmark = [
+    pytest.mark.filterwarnings("default"),  # those of other libraries
+    pytest.mark.usefixtures("small_chunks"),
+]
 
 FRAME, SCHEMA = make_survey(300, random_state=4, missing=0.2)
 FRAME = FRAME.assign(w=np.random.default_rng(0).integers(0, 3, len(FRAME)) * 1.5, who=np.arange(len(FRAME)))
@@ -259,6 +262,7 @@ from mvrbm.training import checkpoint
 
 if __name__ == "__main__":
     checkpoint.EVERY = 0.0
+    t.engine._LEAST_CHUNK = 1
     told = t.settings(objective="pcd", n_chains=20, max_epochs=40, early_stopping=False)
     with t.local_cluster(2) as two, t.Client(two) as client:
         model = t.DaskMVRBM(client=client, verbose=1, **told).fit(t.parts(), checkpoint=sys.argv[2])

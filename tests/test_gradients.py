@@ -10,6 +10,8 @@ from mvrbm.training.objectives import CD, PCD, Batch, Masked, add_statistics
 from mvrbm.visible import Chunk
 from oracle import CASES, Oracle, machine, random_answers
 
+pytestmark = pytest.mark.usefixtures("small_chunks")
+
 
 def load(rbm, answers):
     return rbm.visible.load(answers, np.arange(answers.n_rows), rbm.dtype)

@@ -129,6 +129,7 @@ def test_what_is_told_can_tell_an_answer():
     assert sampled.notna().to_numpy().all()
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_threads_change_no_bit_of_a_linked_machine():
     answers, visible = chain()
     frame = pd.DataFrame(decode(answers, Schema(visible.questions)))

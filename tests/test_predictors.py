@@ -240,6 +240,7 @@ def test_a_column_number_of_an_array():
     np.testing.assert_array_equal(MVRBMPredictor(-1, random_state=0).fit(array).predict(array), model.predict(array))
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_threads_change_no_bit(survey):
     frame, schema = survey
     for settings in ({"method": "hybrid"}, {"solver": "lbfgs"}, {"method": "features"}):
@@ -461,6 +462,7 @@ def test_a_target_by_the_name_of_a_column_and_of_a_table_without_it(survey):
     np.testing.assert_array_equal(model.predict(numbers[["a", "b"]]), model.predict(numbers))
 
 
+@pytest.mark.usefixtures("small_chunks")
 def test_being_told_what_is_answered_can_be_left_out_by_itself(survey):
     frame, schema = survey
     found = [
