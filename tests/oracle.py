@@ -98,8 +98,8 @@ class Listed:
                 G[n] += U[best] / scale
                 H[n] += V[best] / scale
                 if not paper:
-                    G[n] += U[items + number] / 2 * (1 if o == 0 else -1)
-                    H[n] += V[items + number] / 2 * (1 if o == 0 else -1)
+                    G[n] += U[items + number] / 4 * (1 if o == 0 else -1)
+                    H[n] += V[items + number] / 4 * (1 if o == 0 else -1)
         return G, H
 
     def _continuous(self, question, U, V, base, paper, location, scale):

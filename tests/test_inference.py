@@ -91,7 +91,7 @@ def pair_alone(rbm, question, cell):
     q = visible.questions[question]
     W = rbm.parameters.W[start:].astype(float)
     first = W[q.pairs[cell][0]]
-    return first / q.n_values if visible.paper else first + W[q.n_values + cell] / 2
+    return first / q.n_values if visible.paper else first + W[q.n_values + cell] / 4
 
 
 CHECKED = [case for case in CASES if case != "non-empty"]
@@ -189,7 +189,7 @@ def one_by_one(rbm, answers, row, question):
     base = float(rbm.theta[visible.base_question == place][0])
     M = q.n_values if rbm.visible.paper else 1
     for n, (left, right) in enumerate(q.pairs, start=q.n_values):
-        apart = (0.0, 0 * W[0]) if rbm.visible.paper else (U[n] / 2, W[n] / 2)
+        apart = (0.0, 0 * W[0]) if rbm.visible.paper else (U[n] / 4, W[n] / 4)
         w = [
             log_weight(U[left] / M + apart[0], W[left] / M + apart[1]),
             log_weight(base + (U[left] + U[right]) / (2 * M), (W[left] + W[right]) / (2 * M)),

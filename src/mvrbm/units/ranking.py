@@ -330,7 +330,7 @@ _HALVINGS = 10
 class RankingBlock(LevelBlock):
     """Rankings as pairwise comparisons: each pair of items is won, tied or lost (Davidson's model, paper Eq. 9).
 
-    A pair (l, m) has the logits z_l + z_lm/2, log gamma + (z_l + z_m)/2, z_m - z_lm/2: what the items are worth, and
+    A pair (l, m) has the logits z_l + z_lm/4, log gamma + (z_l + z_m)/2, z_m - z_lm/4: what the items are worth, and
     what sets these two apart. The paper has no z_lm, and its z is over M. Pairs nobody compared are blank.
     """
 
@@ -353,7 +353,7 @@ class RankingBlock(LevelBlock):
         values = [one, one / 2, one / 2, one]
         if not paper:
             own = (self.feature_start + items - self.pair_start)[owner] + np.arange(len(half))
-            rows, columns, values = [*rows, level, level + 2], [*columns, own, own], [*values, one / 2, -one / 2]
+            rows, columns, values = [*rows, level, level + 2], [*columns, own, own], [*values, one / 4, -one / 4]
         A = sparse.csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))))
         C = sparse.csr_array((np.ones(len(half)), (level + 1, owner)), shape=(3 * len(half), len(items)))
         super().__init__(questions, [3] * len(half), owner, A, C)
