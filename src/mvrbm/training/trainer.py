@@ -264,7 +264,8 @@ class _Run:
     def go(self) -> History:
         """Run the epochs."""
         try:
-            with self.make_workers(self.settings.n_threads) as self.workers:
+            # what goes astray is found out by its numbers; BLAS may even warn of sums that it throws away
+            with np.errstate(all="ignore"), self.make_workers(self.settings.n_threads) as self.workers:
                 self._epochs()
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
