@@ -1,7 +1,7 @@
 """The machine by brute force: every answer and every hidden state listed, straight from the paper's formulas.
 
 Nothing here uses the package's units, kernels or sums, so that both can't be wrong in the same way. Continuous answers
-are the nodes of a Gauss-Legendre rule with their weights.
+are the nodes of Gauss-Legendre rules with their weights, one between each two steps.
 """
 
 import itertools
@@ -17,13 +17,13 @@ from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
 from mvrbm.visible import Visible
 
-FAR = 9.0  # standard deviations within which an unbounded number is listed
+FAR = 14.0  # standard deviations within which an unbounded number is listed
 
 
 class Listed:
     """All answers to one question: their codes or number, G(v), H_k(v) and the weight of a grid point."""
 
-    def __init__(self, question, U, V, base, paper, location=0.0, scale=1.0):
+    def __init__(self, question, U, V, base, paper, location=0.0, scale=1.0, steps=()):
         kind = question.kind
         if kind == "binary":
             self.codes = np.array([[0], [1]])
@@ -44,7 +44,7 @@ class Listed:
         elif kind == "ranking":
             G, H = self._ranking(question, U, V, base, paper)
         else:
-            G, H = self._continuous(question, U, V, base, paper, location, scale)
+            G, H = self._continuous(question, U, V, base, paper, location, scale, steps)
         self.G, self.H = np.asarray(G, float), np.asarray(H, float)
         self.log_measure = getattr(self, "log_measure", np.zeros(len(self.G)))
 
@@ -102,28 +102,42 @@ class Listed:
                     H[n] += V[items + number] / 4 * (1 if o == 0 else -1)
         return G, H
 
-    def _continuous(self, question, U, V, base, paper, location, scale):
+    def _continuous(self, question, U, V, base, paper, location, scale, steps):
+        """The number, and, which the paper has not, on which side of each step it lies."""
         low, high = -FAR, FAR
         if question.low is not None and not paper:
             low = (question.low - location) / scale
         if question.high is not None and not paper:
             high = (question.high - location) / scale
-        nodes, weights = np.polynomial.legendre.leggauss(160)
-        v = low + (high - low) * (nodes + 1) / 2
-        self.log_measure = np.log(weights * (high - low) / 2)
+        ends = [low, *((s - location) / scale for s in steps), high]
+        assert len(U) == len(ends) - 1
+        assert ends == sorted(ends)
+        v, measure = [], []
+        for left, right in itertools.pairwise(ends):
+            nodes, weights = np.polynomial.legendre.leggauss(160 if len(ends) == 2 else 15 if right - left < 2 else 50)
+            v.append(left + (right - left) * (nodes + 1) / 2)
+            measure.append(weights * (right - left) / 2)
+        self.piece = piece = np.repeat(np.arange(len(v)), [len(part) for part in v])
+        v, self.log_measure = np.concatenate(v), np.log(np.concatenate(measure))
+        above = np.array([[0.5 if n > j else -0.5 for j in range(len(steps))] for n in range(len(ends) - 1)])
         self.codes = np.zeros((len(v), 0), int)
         self.numbers = (v * scale + location)[:, None]
         sigma = np.exp(-base[0] / 2)
 
         def draw_number(state, rng, linked):
-            mean = sigma**2 * (U[0] + state @ V[0] + linked)
-            found = mean + sigma * rng.standard_normal(len(state))
-            while (out := (found < low) | (found > high)).any():  # what falls outside is drawn again
-                found[out] = mean[out] + sigma * rng.standard_normal(out.sum())
-            return found * scale + location
+            """A piece by its mass, and then a number in it by the inverse of the distribution function."""
+            z = U[:, None] + V @ state.T + linked
+            mean = sigma**2 * z[0]
+            below = special.ndtr((np.array(ends)[:, None] - mean) / sigma)
+            mass = np.exp(above @ z[1:]) * np.diff(below, axis=0)
+            chosen = (rng.random(len(mean)) * mass.sum(axis=0) > np.cumsum(mass, axis=0)).sum(axis=0)
+            people = np.arange(len(mean))
+            u = below[chosen, people] + rng.random(len(mean)) * np.diff(below, axis=0)[chosen, people]
+            return (mean + sigma * special.ndtri(u)) * scale + location
 
         self.draw_number = draw_number
-        return -(v**2) / (2 * sigma**2) + U[0] * v, v[:, None] * V[0]
+        G = -(v**2) / (2 * sigma**2) + U[0] * v + (above @ U[1:])[piece]
+        return G, v[:, None] * V[0] + (above @ V[1:])[piece]
 
 
 def questions_of(case):
@@ -276,7 +290,8 @@ class Oracle:
                 p.W[own].astype(float),
                 p.base[visible.base_question == n].astype(float),
             )
-            self.listed[i] = Listed(self.questions[i], U, V, base, visible.paper, *location_and_scale(rbm, i))
+            more = *location_and_scale(rbm, i), steps_of(rbm, i)
+            self.listed[i] = Listed(self.questions[i], U, V, base, visible.paper, *more)
         sizes = [len(self.listed[i].G) for i in self.only]
         self.index = np.stack([axis.ravel() for axis in np.indices(sizes)], axis=1)
         self.G, self.H, self.log_measure = (
@@ -297,18 +312,23 @@ class Oracle:
         answers = self.answers()
         x = visible.features(visible.load(answers, np.arange(answers.n_rows), np.float64))
         total = np.zeros(len(self.index))
-        feature = {int(visible.feature_start[place[i]]): i for i in self.only if self.questions[i].n_numbers}
-        self.linked = {i: np.zeros(len(self.index)) for i in feature.values()}
+        starts = [*visible.feature_start, visible.n_features]
+        numbers = [i for i in self.only if self.questions[i].n_numbers]
+        own = {i: range(starts[place[i]], starts[place[i] + 1]) for i in numbers}
+        feature = {at: (i, n) for i in numbers for n, at in enumerate(own[i])}
+        self.linked = {i: np.zeros((len(own[i]), len(self.index))) for i in numbers}
         for i, c, weight in zip(rbm.links.rows, rbm.links.columns, rbm.parameters.links, strict=True):
             if c < visible.n_features:
                 total += weight * x[i] * x[c]
                 for end, other in ((i, c), (c, i)):
                     if int(end) in feature:
-                        self.linked[feature[int(end)]] += weight * x[other]
+                        number, at = feature[int(end)]
+                        self.linked[number][at] += weight * x[other]
             elif c - visible.n_features in told:
                 total += ANSWERED_GAIN * weight * x[i]
                 if int(i) in feature:
-                    self.linked[feature[int(i)]] += ANSWERED_GAIN * weight
+                    number, at = feature[int(i)]
+                    self.linked[number][at] += ANSWERED_GAIN * weight
         return total
 
     def log_joint(self):
@@ -331,7 +351,7 @@ class Oracle:
         column = 0
         for i in self.only:
             if self.questions[i].kind == "continuous":
-                linked = self.linked[i][at] if i in self.linked else 0.0
+                linked = self.linked[i][:, at] if i in self.linked else 0.0
                 answers.numbers[:, column] = self.listed[i].draw_number(state, rng, linked)
                 column += 1
         return answers
@@ -354,6 +374,14 @@ class Oracle:
         codes = np.concatenate(codes, axis=1) if codes else np.zeros((n, 0))
         numbers = np.concatenate(numbers, axis=1) if numbers else np.zeros((n, 0))
         return Answers(codes.astype(np.uint8), numbers.astype(np.float32))
+
+
+def steps_of(rbm, question):
+    """Where a number's steps are, as the summary of the data tells; the paper has none."""
+    questions, summary = rbm.visible.questions, rbm.visible.summary
+    if not questions[question].n_numbers or rbm.visible.paper or not len(summary.steps):
+        return ()
+    return summary.steps[sum(q.n_numbers for q in questions[:question]), 0]
 
 
 def location_and_scale(rbm, question):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from mvrbm import Continuous, inference
 from mvrbm.answers import Answers
@@ -10,7 +11,7 @@ from mvrbm.summary import Summary
 from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.continuous import QUANTILES
 from mvrbm.visible import Visible
-from oracle import CASES, Oracle, location_and_scale, machine, random_answers
+from oracle import CASES, Oracle, location_and_scale, machine, random_answers, steps_of
 
 
 def people(rbm, n=6, seed=4):
@@ -56,13 +57,11 @@ def listed_and_inputs(rbm, answers, row, question):
 
 def features_times_weights(rbm, listed, question, answers, row, own):
     """H_k(v) of one given answer, some of whose options or pairs may be blank."""
-    if rbm.visible.questions[question].n_numbers:
-        x = (answers.numbers[row, own[1]][0] - location_and_scale(rbm, question)[0]) / location_and_scale(
-            rbm, question
-        )[1]
-        slope = listed.H[-1] - listed.H[0]
-        scale = (listed.numbers[-1, 0] - listed.numbers[0, 0]) / location_and_scale(rbm, question)[1]
-        return x * slope / scale
+    if rbm.visible.questions[question].n_numbers:  # between two steps it is a line
+        number = answers.numbers[row, own[1]][0]
+        first, *_, last = np.flatnonzero(listed.piece == piece_of(rbm, question, number))
+        share = (number - listed.numbers[first, 0]) / (listed.numbers[last, 0] - listed.numbers[first, 0])
+        return (1 - share) * listed.H[first] + share * listed.H[last]
     codes = answers.codes[row, own[0]]
     there = codes != 255
     # answers that differ only in one cell tell what that cell adds
@@ -81,6 +80,10 @@ def features_times_weights(rbm, listed, question, answers, row, own):
         else:
             total += listed.H[next(n for n, c in enumerate(listed.codes) if c[0] == codes[0])]
     return total
+
+
+def piece_of(rbm, question, number):
+    return sum(number > step for step in steps_of(rbm, question))
 
 
 def pair_alone(rbm, question, cell):
@@ -263,8 +266,10 @@ def test_scores_against_enumeration(case):
                 each.append(log_p[answers.codes[row, own[question][0]][0]])
             elif q.n_numbers and not np.isnan(answers.numbers[row, own[question][1]][0]):
                 scale = location_and_scale(rbm, question)[1]
-                density = log_p - listed.log_measure - np.log(scale)
-                each.append(np.interp(answers.numbers[row, own[question][1]][0], listed.numbers[:, 0], density))
+                number = answers.numbers[row, own[question][1]][0]
+                near = listed.piece == piece_of(rbm, question, number)
+                density = (log_p - listed.log_measure - np.log(scale))[near]
+                each.append(CubicSpline(listed.numbers[near, 0], density)(number))
         expected = np.mean(each) if each else np.nan
         np.testing.assert_allclose(scores[row], expected, atol=5e-3)
 

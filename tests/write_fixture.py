@@ -15,14 +15,14 @@ from mvrbm.modelfile import FORMAT
 FOLDER = Path(__file__).parent / "data"
 FRAME = pd.DataFrame(
     {
-        "satisfied": ["no", "yes", None, "yes"] * 15,
-        "country": [1, 2, 1, None] * 15,
-        "ladder": [3, 2, 1, None] * 15,
-        "age": [34, 51, None, 28] * 15,
-        "q5_work": [1, 0, 0, None] * 15,
-        "q5_crime": [0, 1, 0, None] * 15,
-        "danger_1": ["war", "flood", None, "debt"] * 15,
-        "danger_2": ["debt", "war", None, None] * 15,
+        "satisfied": ["no", "yes", None, "yes"] * 40,
+        "country": [1, 2, 1, None] * 40,
+        "ladder": [3, 2, 1, None] * 40,
+        "age": [34, 51, None, 28] * 40,
+        "q5_work": [1, 0, 0, None] * 40,
+        "q5_crime": [0, 1, 0, None] * 40,
+        "danger_1": ["war", "flood", None, "debt"] * 40,
+        "danger_2": ["debt", "war", None, None] * 40,
     }
 )
 

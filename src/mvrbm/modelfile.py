@@ -15,7 +15,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.training import History
 
-FORMAT = 2
+FORMAT = 3
 _LEFT_OUT = ("n_threads", "verbose")  # they change no answer, so they must change no byte
 
 

@@ -1,9 +1,9 @@
-"""What the data says of each column of the answers before training: how often, how much, how spread."""
+"""What the data says of each column of the answers before training: how often, how much, how spread, in what steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 Sums = tuple[NDArray[Any], ...]
 
+_SHARES = np.arange(1, 8) / 8
+"""The shares of the answers below the steps of a number."""
+NEVER = 1e300
+"""Where a step is that no number reaches."""
+_LEAST_IN_A_STEP = 10  # answers to a number between two steps, or it has none
+_ENOUGH_ROWS = 20_000  # of a table, that tell where the steps are
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -28,10 +35,18 @@ class Summary:
     """How often each code was given, (code columns, codes)."""
     moments: NDArray[np.float64]
     """Weight, mean and standard deviation of each number column, (number columns, 3)."""
+    steps: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2, 0)))
+    """Of each number column, numbers that part the answers, rising, and the share above each, (number columns, 2,
+    steps); beyond all numbers where there are fewer, and without a row where nothing is known of any."""
+
+    def of(self, codes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Summary:
+        """The summary of some columns."""
+        steps = self.steps[numbers] if len(self.steps) else self.steps
+        return Summary(self.counts[codes], self.moments[numbers], steps)
 
     def state(self) -> State:
         """The arrays, for files."""
-        return {"counts": self.counts, "moments": self.moments}
+        return {"counts": self.counts, "moments": self.moments, "steps": self.steps}
 
     @classmethod
     def restored(cls, questions: Sequence[Question], stored: Stored) -> Summary:
@@ -41,7 +56,18 @@ class Summary:
         found = cls(counts, stored.take("moments", (n_numbers, 3), np.float64))
         if (found.counts < 0).any() or (found.moments[:, [0, 2]] < 0).any():
             raise FileError("a count, a weight or a standard deviation is below 0")
-        return found
+        if "steps" not in stored:  # files of format 1 and 2
+            return found
+        steps = stored.take("steps", (None, 2, None), np.float64)
+        if len(steps) not in (0, n_numbers) or not _are_steps(steps):
+            raise FileError("the steps of a number do not rise")
+        return cls(found.counts, found.moments, steps)
+
+
+def _are_steps(steps: NDArray[np.float64]) -> bool:
+    at, above = steps[:, 0], steps[:, 1]
+    rises = (np.diff(at, axis=1) > 0) | (at[:, 1:] == NEVER)
+    return bool(rises.all() and (at <= NEVER).all() and (above >= 0).all() and (above <= 1).all())
 
 
 def width(questions: Sequence[Question]) -> int:
@@ -75,12 +101,37 @@ def rows_that_count(weights: Weights | None, n_rows: int) -> range | NDArray[np.
 
 
 def summarise(table: Source, questions: Sequence[Question], weights: Weights | None = None) -> Summary:
-    """The summary of a table, in two passes by spans of rows."""
+    """The summary of a table, in two passes by spans of rows; some rows tell where numbers have their steps."""
     own = relative(weights)
     counts, weight, mean = _totals(table, _Sums(width(questions)), own)
     mean /= np.maximum(weight, 1e-300)
     (square,) = _totals(table, _Squares(mean), own)
-    return Summary(counts, np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1))
+    moments = np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1)
+    return Summary(counts, moments, _steps(table, own) if len(moments) else np.zeros((0, 2, 0)))
+
+
+def _steps(table: Source, weights: Weights | None) -> NDArray[np.float64]:
+    rows = rows_that_count(weights, table.n_rows)
+    some = np.array(rows[:: -(-len(rows) // _ENOUGH_ROWS) or 1], np.int64)
+    numbers, weight = table.take(some).numbers, weight_of(weights, some)
+    columns = zip(numbers.T, ~np.isnan(numbers).T, strict=True)
+    return np.stack([_steps_of(column[there], weight[there]) for column, there in columns])
+
+
+def _steps_of(numbers: NDArray[np.floating], weights: Weights) -> NDArray[np.float64]:
+    """Where eighths of the answers part, and the share above: halfway between two answers that were given."""
+    found = np.zeros((2, len(_SHARES)))
+    found[0] = NEVER
+    if len(numbers) < _LEAST_IN_A_STEP * (len(_SHARES) + 1):
+        return found
+    values, place = np.unique(numbers.astype(np.float64), return_inverse=True)
+    weight = np.bincount(place, weights)
+    up_to = np.cumsum(weight / weight.sum())
+    last = np.unique(np.searchsorted(up_to, _SHARES - 1e-9))
+    last = last[last < len(values) - 1]
+    found[0, : len(last)] = (values[last] + values[last + 1]) / 2
+    found[1, : len(last)] = 1 - up_to[last]
+    return found
 
 
 def _totals(table: Source, work: Callable[[Answers, Weights], Sums], weights: Weights | None) -> Sums:

@@ -98,8 +98,7 @@ class Visible:
             own = [i for i, q in enumerate(questions) if q.block is kind]
             codes = np.concatenate([code_columns[i] for i in own])
             numbers = np.concatenate([number_columns[i] for i in own])
-            own_summary = Summary(summary.counts[codes], summary.moments[numbers])
-            blocks.append((kind([questions[i] for i in own], own_summary, paper), own))
+            blocks.append((kind([questions[i] for i in own], summary.of(codes, numbers), paper), own))
         blocks.sort(key=lambda block: not block[0].gathers)  # the others stay together, for one product
         order: list[int] = []
         for block, own in blocks:
@@ -149,8 +148,10 @@ class Visible:
 
     def start(self) -> tuple[Array, Array]:
         """Biases and base parameters that fit the marginals: the machine without hidden units, the baseline."""
-        counts, moments = self.summary.counts[self.code_columns], self.summary.moments[self.number_columns]
-        found = [p.block.start(Summary(counts[p.codes], moments[p.numbers])) for p in self.parts]
+        found = [
+            p.block.start(self.summary.of(self.code_columns[p.codes], self.number_columns[p.numbers]))
+            for p in self.parts
+        ]
         return np.concatenate([U for U, _ in found]), np.concatenate([base for _, base in found])
 
     def state(self) -> State:
@@ -351,7 +352,7 @@ class Visible:
         n = len(self.code_columns)
         cells = np.flatnonzero(self.cell_question == at)
         codes, numbers = cells[cells < n], cells[cells >= n] - n
-        own = Summary(self.summary.counts[self.code_columns[codes]], self.summary.moments[self.number_columns[numbers]])
+        own = self.summary.of(self.code_columns[codes], self.number_columns[numbers])
         layer = Visible([self.questions[self.question_order[at]]], own, paper=self.paper)
         part = next(p for p in self.parts if p.questions.start <= at < p.questions.stop)
         layer.parts[0].block.as_in(part.block, at - part.questions.start)

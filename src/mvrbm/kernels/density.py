@@ -11,14 +11,17 @@ from mvrbm.kernels.compile import exp, kernel, log, reordered
 
 ENDS = np.array([95 / 288, 317 / 240, 23 / 30, 793 / 720, 157 / 160, 1.0])
 """The weights of the first points and of the last ones in Gregory's rule: a cut end has a corner."""
-HEAD = 5
-"""A grid starts with its lowest point, its step, its number of points, and the mean and standard deviation on it."""
-_COARSE, _FINE, _MOST = 24, 48, 600
-"""Intervals of the first look, the fewest and the most of a grid."""
+HEAD = 6
+"""A grid starts with its lowest point, its step, its number of points, the mean and standard deviation on it, and the
+share of the answers that are there and not in other pieces."""
+_COARSE, _FINE, _LEAST, _MOST = 24, 48, 12, 600
+"""Intervals of the first look and the fewest of a number in one piece, the fewest of a piece, and the most."""
 _NOTHING = 20.0
 """How far below its peak the log of a density is as good as minus infinity."""
 _STEEPEST = 0.45
 """How much the log of a density may change in a step at an end as high as its peak, for Gregory's rule to hold."""
+_LONGEST = 0.2
+"""How long such a step may be, in sigma."""
 
 
 @reordered
@@ -118,16 +121,27 @@ def _intervals(width: float, longest: float, least: int) -> int:
 
 @kernel
 def _grid(
-    P: Any, w: Any, share: float, U: float, sd: float, low: float, high: float, work: Any, line: Any, head: Any
+    P: Any,
+    w: Any,
+    share: float,
+    U: float,
+    sd: float,
+    low: float,
+    high: float,
+    n_pieces: int,
+    work: Any,
+    line: Any,
+    head: Any,
 ) -> None:
     """Find the part of (low, high) in which the density is not as good as 0, and a step that is small enough."""
+    coarse, fine = max(_COARSE // n_pieces, _LEAST), max(_FINE // n_pieces, _LEAST)
     mean, spread = _place(P, w, share, U, sd * sd, work[1])
     # from the bound to what is beyond the mean, or, if the mean is beyond the bound, as far into the question
     first = max(min(mean, high) - 8.0 * spread, low)
     last = min(max(mean, low) + 8.0 * spread, high)
-    left, right, n, top = 0, 0, _COARSE, 0.0
+    left, right, n, top = 0, 0, coarse, 0.0
     for _ in range(5):  # what a bound leaves may be a thin tail: each turn can shrink it by a factor of 24
-        n = _intervals(last - first, 2.0 * sd, _COARSE)
+        n = _intervals(last - first, 2.0 * sd, coarse)
         step = (last - first) / n
         _log_density(P, w, share, U, 1.0 / (sd * sd), first, step, work, line[: n + 1 + (n + 1) % 2])
         top = line[: n + 1].max()
@@ -143,14 +157,14 @@ def _grid(
     longest = 0.5 * sd
     for x, below in ((first, top - line[left]), (last, top - line[right])):
         steep = abs(_slope(P, w, share, U, 1.0 / (sd * sd), x, work[1]))
-        longest = min(longest, _STEEPEST * math.exp(below / 5.0) / max(steep, 1e-9))
-    n = _intervals(last - first, longest, _FINE)
+        longest = min(longest, math.exp(below / 5.0) * min(_STEEPEST / max(steep, 1e-9), _LONGEST * sd))
+    n = _intervals(last - first, longest, fine)
     head[0], head[1], head[2] = first, (last - first) / n, n + 1
 
 
 @kernel
-def _fill(P: Any, w: Any, share: float, U: float, precision: float, work: Any, line: Any, grid: Any) -> None:
-    """Write the probability of each point of a grid, and their moments."""
+def _fill(P: Any, w: Any, share: float, U: float, precision: float, work: Any, line: Any, grid: Any) -> float:
+    """Write the probability of each point of a grid, and their moments; return the log of the density's integral."""
     n = int(grid[2])
     line = line[: n + n % 2]
     _log_density(P, w, share, U, precision, grid[0], grid[1], work, line)
@@ -169,35 +183,78 @@ def _fill(P: Any, w: Any, share: float, U: float, precision: float, work: Any, l
         mean += j * p
         square += j * j * p
     grid[3], grid[4] = grid[0] + grid[1] * mean, grid[1] * math.sqrt(max(square - mean * mean, 0.0))
+    return float(top + math.log(total * grid[1]))
 
 
 @kernel
-def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, low: Any, high: Any, wanted: Any) -> Any:
-    """The grid of each wanted number, (numbers, people, HEAD + points); NaN and no probability where it is not wanted.
+def _tilt(P: Any, w: Any, share: float, U: Any, piece: int, odds: Any) -> float:
+    """Write P(h = 1) with what the steps say of a piece, by exp(w·step), and return the log of what they weigh it by.
 
-    A density is a mixture of as many Gaussians as there are states of the hidden layer, each of the width sigma. Its
-    grid ends where the density does, in steps of at most half of sigma, and shorter ones if it is steep at a bound. P
-    is (hidden, people), W (numbers, hidden) and the bias (numbers, people), all in float64; `share` is what each hidden
+    Then log(1 - P + P e^(w·step + w_0 x)) is log(1 - P + P e^(w·step)) and log(1 - odds + odds e^(w_0 x)).
+    """
+    weight = 0.0
+    for j in range(1, len(U)):
+        weight += 0.5 * U[j] if j <= piece else -0.5 * U[j]
+    for k in range(len(P)):
+        rise = 0.0
+        for j in range(1, len(U)):
+            rise += 0.5 * w[j, k] if j <= piece else -0.5 * w[j, k]
+        off, on = (1.0 - P[k]) * exp(min(-rise, 0.0)), P[k] * exp(min(rise, 0.0))
+        odds[k] = on / (off + on)
+        weight += share * (max(rise, 0.0) + log(off + on))
+    return weight
+
+
+@kernel
+def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, wanted: Any) -> Any:
+    """The grids of each wanted number, (numbers, people, pieces, HEAD + points); NaN and nothing where it is not.
+
+    In each piece a density is a mixture of as many Gaussians as there are states of the hidden layer, each of the width
+    sigma. Its grid ends where the density does, in steps of at most half of sigma, and shorter ones if it is steep at
+    an end. P is (hidden, people), W (features, hidden) and the bias (features, people), all in float64, where a number
+    has a feature for itself and one for each step; the edges are (numbers, pieces + 1). `share` is what each hidden
     unit counts, below 1 in the mean of several machines.
     """
     n_hidden, n_people = P.shape
+    n_pieces = edges.shape[1] - 1
     padded = -(-n_hidden // 8) * 8
     people, w = np.zeros((n_people, padded)), np.zeros((len(W), padded))
     w[:, :n_hidden] = W
     people[:, :n_hidden] = P.T
     work = np.ones(padded), np.empty(padded), np.empty(padded)
-    line = np.empty(_MOST + 2)
-    head, most = np.full((len(W), n_people, HEAD), np.nan), 0
-    for q in range(len(W)):
-        sd = math.sqrt(-0.5 / theta[q])
+    odds, line = np.empty(padded), np.empty(_MOST + 2)
+    head, most = np.full((len(edges), n_people, n_pieces, HEAD), np.nan), 0
+    for q in range(len(edges)):
+        sd, own = math.sqrt(-0.5 / theta[q]), slice(q * n_pieces, (q + 1) * n_pieces)
+        for b in range(n_people):
+            for i in range(n_pieces if wanted[q, b] else 0):
+                head[q, b, i, 0], head[q, b, i, 1], head[q, b, i, 2] = 0.0, 1.0, 2 * len(ENDS)
+                head[q, b, i, 3] = head[q, b, i, 4] = head[q, b, i, 5] = 0.0
+                low, high = edges[q, i], edges[q, i + 1]
+                if low < high:
+                    head[q, b, i, 5] = _tilt(people[b], w[own], share, bias[own, b], i, odds)
+                    U = bias[q * n_pieces, b]
+                    _grid(odds, w[own][0], share, U, sd, low, high, n_pieces, work, line, head[q, b, i])
+                most = max(most, int(head[q, b, i, 2]))
+    out = np.zeros((len(edges), n_people, n_pieces, HEAD + most))
+    out[..., :HEAD] = head
+    weight = np.empty(n_pieces)
+    for q in range(len(edges)):
+        own = slice(q * n_pieces, (q + 1) * n_pieces)
         for b in range(n_people):
             if wanted[q, b]:
-                _grid(people[b], w[q], share, bias[q, b], sd, low[q], high[q], work, line, head[q, b])
-                most = max(most, int(head[q, b, 2]))
-    out = np.zeros((len(W), n_people, HEAD + most))
-    for q in range(len(W)):
-        for b in range(n_people):
-            out[q, b, :HEAD] = head[q, b]
-            if wanted[q, b]:
-                _fill(people[b], w[q], share, bias[q, b], -2.0 * theta[q], work, line, out[q, b])
+                for i in range(n_pieces):
+                    weight[i] = -np.inf
+                    if edges[q, i] < edges[q, i + 1]:
+                        _tilt(people[b], w[own], share, bias[own, b], i, odds)
+                        mass = _fill(
+                            odds, w[own][0], share, bias[q * n_pieces, b], -2.0 * theta[q], work, line, out[q, b, i]
+                        )
+                        weight[i] = head[q, b, i, 5] + mass
+                top, total = weight.max(), 0.0
+                for i in range(n_pieces):
+                    weight[i] = math.exp(weight[i] - top)
+                    total += weight[i]
+                for i in range(n_pieces):
+                    out[q, b, i, 5] = weight[i] / total
     return out

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import optimize
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
+from mvrbm.kernels import pieces
 from mvrbm.kernels.density import ENDS, HEAD, densities
-from mvrbm.summary import Summary
+from mvrbm.summary import NEVER, Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
 from mvrbm.units.question import Columns, Question
-from mvrbm.units.truncated import draw_between, log_between, moments_between
+from mvrbm.units.truncated import draw_between
 from mvrbm.units.view import View
 
 
@@ -112,8 +115,8 @@ class Continuous(Question):
         return kind + low + ("" if self.high is None else f" up to {self.high}")
 
     def feature_names(self, n: int) -> list[Any]:
-        """Name the one feature: how far the number lies above its mean."""
-        return ["one standard deviation more"]
+        """Name the features: how far the number lies above its mean, and whether it is above each of its steps."""
+        return ["one standard deviation more", *(f"above step {j}" for j in range(1, n))]
 
     def _telling(self, columns: Columns) -> NDArray[np.intp]:
         numbers, _ = to_numbers(columns[self.name], self.missing)
@@ -191,13 +194,17 @@ _LOG_PRECISIONS = (-6.0, 14.0)
 
 _MOST_POINTS = 400
 """In a grid that covers what every state of the hidden layer makes likely."""
+_LEAST_POINTS = 8
+"""In each piece of it."""
 
 
 class ContinuousBlock(Block):
-    """Numbers: a Gaussian given the hidden units (paper, table of section 2.1), cut off at the bounds if it has any.
+    """Numbers: a Gaussian given the hidden units (paper, table of section 2.1), in pieces, cut off at its bounds.
 
-    The feature is the standardised answer x, the base statistic x^2 with theta = -1/(2 sigma^2); the parameter that is
-    learnt is log(1/sigma^2). The paper fixes sigma = 1 and has no bounds.
+    The first feature is the standardised answer x, the base statistic x^2 with theta = -1/(2 sigma^2); the parameter
+    that is learnt is log(1/sigma^2). The others say on which side of each step the answer lies, 1/2 above and -1/2
+    below, where the steps part the answers into equal shares: what comes with a number need not rise and fall with it.
+    They are for hidden units. The paper fixes sigma = 1 and has neither bounds nor steps.
     """
 
     links_itself = False
@@ -205,44 +212,56 @@ class ContinuousBlock(Block):
     def __init__(self, questions: Sequence[Continuous], summary: Summary, paper: bool) -> None:
         super().__init__(questions, summary, paper)
         self._own = questions
-        self.n_numbers = self.n_features = self.n_base = self.n_draws = len(questions)
-        self.feature_start = self.base_question = np.arange(len(questions))
+        self.n_numbers = self.n_base = self.n_draws = len(questions)
+        self.base_question = np.arange(len(questions))
         _, mean, sd = summary.moments.T
         self.location = np.nan_to_num(mean)[:, None]
         self.scale = np.where(sd > 1e-6 * np.abs(mean), sd, 1.0)[:, None]  # a constant's is a rounding error
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
-        self.low, self.high = self._bounds("low", -np.inf), self._bounds("high", np.inf)
         self._mean_field = paper
-        self._cut = not paper and bool(np.isfinite([self.low, self.high]).any())
+        bounds = np.array([[-np.inf, np.inf] if paper else [q.least_number, q.most_number] for q in questions])
+        low, high = ((bounds - self.location) / self.scale).T[:, :, None]
+        at = np.zeros((len(questions), 0)) if paper or not len(summary.steps) else summary.steps[:, 0]
+        at = at[:, (at < NEVER).any(axis=0)]
+        self.steps: NDArray[np.float64] = np.where(at < NEVER, (at - self.location) / self.scale, np.inf)
+        """Where the steps are, (questions, steps); infinite where a question has fewer."""
+        self.edges = np.concatenate([low, np.clip(self.steps, low, high), high], axis=1)
+        """The ends of the pieces, (questions, pieces + 1)."""
+        self.n_pieces = 1 + self.steps.shape[1]
+        self.n_features = len(questions) * self.n_pieces
+        self.feature_start = np.arange(len(questions)) * self.n_pieces
 
-    def _bounds(self, name: str, none: float) -> NDArray[np.float64]:
-        given = [getattr(q, name) for q in self.questions]
-        bounds = np.array([none if g is None else g for g in given], float)[:, None]
-        standard: NDArray[np.float64] = (bounds - self.location) / self.scale
-        return standard
+    @property
+    def for_hidden_units(self) -> NDArray[np.bool_]:
+        steps: NDArray[np.bool_] = np.arange(self.n_features) % self.n_pieces > 0
+        return steps
 
     def start(self, summary: Summary) -> tuple[Array, Array]:
         base = np.array([0.0 if s == "learn" else -2 * np.log(s) for s in self._sigma])
-        U = np.zeros(len(base))
-        if self._cut:  # the Gaussian whose cut-off version has mean 0 and, where sigma is learnt, variance 1
+        U = np.zeros(self.n_features)
+        if self.n_pieces > 1 or np.isfinite(self.edges).any():  # else the standard Gaussian is the best
+            wanted = np.zeros((len(base), self.n_pieces))
+            if self.n_pieces > 1:
+                wanted[:, 1:] = summary.steps[:, 1, : self.n_pieces - 1] - 0.5
             first = np.concatenate([U, base])
             # answers piled up at a bound would go further; a fixed sigma stays where it is
             within = [(-30.0, 30.0)] * len(U)
             within += [(-3.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
-            best = optimize.minimize(self._marginal_loss, first, jac=True, method="L-BFGS-B", bounds=within).x
+            best = optimize.minimize(self._marginal_loss, first, (wanted.ravel(),), "L-BFGS-B", True, bounds=within).x
             U, base = best[: len(U)], best[len(U) :]
         return U, base
 
-    def _marginal_loss(self, parameters: Array) -> tuple[float, Array]:
-        U, base = parameters[: len(self.questions)], parameters[len(self.questions) :]
-        theta, one = self.natural(base), np.zeros((len(U), 1))
-        x, t, log_z = one.copy(), one.copy(), one.copy()
+    def _marginal_loss(self, parameters: Array, wanted: Array) -> tuple[float, Array]:
+        """Minus the log-likelihood of numbers whose features have the mean `wanted`, and their squares the mean 1."""
+        U, base = parameters[: self.n_features], parameters[self.n_features :]
+        theta, one = self.natural(base), np.zeros((len(base), 1))
+        x, t, log_z = np.empty((len(U), 1)), one.copy(), one.copy()
         codes = np.zeros((0, 1), np.int16)
         self.mean(U[:, None], theta, codes, one, x, t)
         self.log_partition(U[:, None], theta, codes, one, log_z)
-        slope = np.concatenate([x[:, 0], (t[:, 0] - 1) * self.natural_slope(base)])
-        return float(log_z.sum() - theta.sum()), slope
+        slope = np.concatenate([x[:, 0] - wanted, (t[:, 0] - 1) * self.natural_slope(base)])
+        return float(log_z.sum() - theta.sum() - U @ wanted), slope
 
     def natural(self, base: Array) -> Array:
         return -np.exp(np.where(self._learnt, np.clip(base, *_LOG_PRECISIONS), base)) / 2
@@ -252,91 +271,82 @@ class ContinuousBlock(Block):
         return np.where(free, self.natural(base), 0).astype(base.dtype)
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
-        np.subtract(numbers, self.location, out=x, casting="same_kind")
-        x /= self.scale
-        x[np.isnan(x)] = 0
+        pieces.features(numbers, self.location, self.scale, self.steps, x)
 
     def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:
-        np.multiply(x, x, out=t)
-
-    def _gaussian(self, z: Array, theta: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation before the cut; in float64 if there is one, for what is left may lie far out."""
-        variance = (-0.5 / theta)[:, None]
-        if self._cut:
-            variance = variance.astype(np.float64)
-        return variance * z, np.sqrt(variance)
+        np.square(x[:: self.n_pieces], out=t)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
-        mean, sd = self._gaussian(z, theta)
-        cut = ((self.low - mean) / sd, (self.high - mean) / sd)
-        x = mean + sd * (draw_between(*cut, u) if self._cut else special.ndtri(u))
+        low, high, left = np.empty((3, *u.shape))
+        pieces.choose(z, theta.astype(np.float64), self.edges, u, low, high, left)
+        variance = -0.5 / theta.astype(np.float64)[:, None]
+        x = variance * z[:: self.n_pieces] + np.sqrt(variance) * draw_between(low, high, left)
         numbers[:] = x * self.scale + self.location
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
-        mean, sd = self._gaussian(z, theta)
-        cut = moments_between(mean, sd, self.low, self.high) if self._cut else None
-        first, second = cut or (mean, mean**2 + sd**2)
-        answered = ~np.isnan(numbers)
-        x[:] = first * answered
-        t[:] = second * answered
+        pieces.moments(z, theta.astype(np.float64), self.edges, ~np.isnan(numbers), x, t)
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
-        mean, sd = self._gaussian(z, theta)
-        log_z = 0.5 * (mean / sd) ** 2 + np.log(sd) + 0.5 * np.log(2 * np.pi)
-        if self._cut:  # the two terms can be huge and opposite: only their sum may be rounded to the precision of out
-            log_z = log_z + log_between((self.low - mean) / sd, (self.high - mean) / sd)
-        out[:] = log_z
-        out[np.isnan(numbers)] = 0
+        pieces.log_partition(z, theta.astype(np.float64), self.edges, ~np.isnan(numbers), out)
 
     def outlook(
         self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
     ) -> Array:
-        """Grids and the probabilities of their points, (questions, people, HEAD + points), in standard deviations.
+        """Grids of the pieces, (questions, people, pieces, HEAD + points), in standard deviations.
 
         The paper's is the mean-field Gaussian.
         """
         if self._mean_field:
             P, U, W = P[:0], U + share * W @ P, W[:, :0]
-        none = np.full(len(U), np.inf)
-        low, high = (self.low[:, 0], self.high[:, 0]) if self._cut else (-none, none)
         bias = np.broadcast_to(U, (len(U), P.shape[1]))
         P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
-        grids: Array = densities(P, W, share, bias, theta, low, high, wanted)
+        grids: Array = densities(P, W, share, bias, theta, self.edges, wanted)
         return grids
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
-        grids = [self._grid(i, U[i].astype(np.float64), W[i].astype(np.float64), -0.5 / float(theta[i])) for i in cells]
-        sizes = np.array([len(x) for x, _ in grids])
-        X = np.repeat(np.eye(len(cells)), sizes, axis=1) * np.concatenate([x for x, _ in grids])
-        return Listed(cells, cells, X, X**2, np.concatenate([log_step for _, log_step in grids]), sizes)
+        m = self.n_pieces
+        U, W = U.astype(np.float64), W.astype(np.float64)
+        grids = [self._grid(i, U[i * m : (i + 1) * m], W[i * m : (i + 1) * m], -0.5 / float(theta[i])) for i in cells]
+        sizes = np.array([len(log_measure) for _, log_measure in grids])
+        unit = np.repeat(np.arange(len(cells)), sizes)
+        x = np.concatenate([x for x, _ in grids], axis=1)
+        X = np.where(np.repeat(np.arange(len(cells)), m)[:, None] == unit, np.tile(x, (len(cells), 1)), 0.0)
+        T = np.where(np.arange(len(cells))[:, None] == unit, x[0] ** 2, 0.0)
+        features = (cells[:, None] * m + np.arange(m)).ravel()
+        return Listed(features, cells, X, T, np.concatenate([log_measure for _, log_measure in grids]), sizes)
 
-    def _grid(self, i: int, U: Array, w: Array, variance: float) -> tuple[Array, Array]:
-        """Points in steps of a quarter of sigma over all that any state of the hidden layer makes likely for anyone."""
-        reach = 7 * np.sqrt(variance)
-        low = variance * (U.min() + np.minimum(w, 0).sum()) - reach
-        high = variance * (U.max() + np.maximum(w, 0).sum()) + reach
-        if self._cut:  # as far into the question, where all that is likely lies beyond a bound
-            low = max(min(low, self.high[i, 0] - reach), self.low[i, 0])
-            high = min(max(high, self.low[i, 0] + reach), self.high[i, 0])
-        x = np.linspace(low, high, int(np.clip(4 * (high - low) / np.sqrt(variance), 30, _MOST_POINTS)) + 1)
-        log_step = np.full(len(x), np.log(x[1] - x[0]))
-        log_step[[0, -1]] -= np.log(2.0)  # the trapezoid rule
-        return x, log_step
+    def _grid(self, i: int, U: Array, W: Array, variance: float) -> tuple[Array, Array]:
+        """Points over all that any state of the hidden layer makes likely for anyone: their features, and their weight.
+
+        In each piece they are those of Gauss and Legendre, about four for each sigma.
+        """
+        sd = np.sqrt(variance)
+        lift = (np.abs(U[1:]).max(axis=1) + np.abs(W[1:]).sum(axis=1)).sum()  # of one piece over another, at most
+        reach = sd * np.sqrt(49 + 2 * lift)
+        first, *_, last = self.edges[i]
+        low = variance * (U[0].min() + np.minimum(W[0], 0).sum()) - reach
+        high = variance * (U[0].max() + np.maximum(W[0], 0).sum()) + reach
+        # as far into the question, where all that is likely lies beyond a bound
+        low, high = max(min(low, last - reach), first), min(max(high, first + reach), last)
+        ends = np.unique(np.clip(self.edges[i], low, high))
+        points, weights = [], []
+        for left, right in itertools.pairwise(ends):
+            n = int(np.clip(4 * (right - left) / sd, _LEAST_POINTS, _MOST_POINTS))
+            place, weight = _gauss_legendre(n)
+            points.append(left + (right - left) * (place + 1) / 2)
+            weights.append(weight * (right - left) / 2)
+        x = np.concatenate(points)
+        steps = np.where(x > self.steps[i][:, None], 0.5, -0.5)
+        return np.concatenate([x[None], steps]), np.log(np.concatenate(weights))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
-        sd: Array = outlook[..., 4] * self.scale
-        return sd
+        _, sd = _moments(outlook)
+        return sd * self.scale
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The mean, the standard deviation and quantiles."""
-        low, step, n, mean, sd = outlook[q, :, :HEAD].T
-        at = np.linspace(0, n - 1, 1 + 8 * int(n.min()))  # finer than the grid
-        p = np.exp(_log_density_at(outlook[q], at))
-        below = np.cumsum(p[1:] + p[:-1], axis=0, dtype=np.float64)
-        below = np.concatenate([np.zeros((1, len(n))), below / below[-1]])
-        people = range(len(n))
-        rows = [low + step * [np.interp(share, below[:, b], at[:, b]) for b in people] for share in QUANTILES]
-        found = np.array([mean, sd, *rows]) * self.scale[q]
+        mean, sd = _moments(outlook[q])
+        found = np.array([mean, sd, *(_quantile(outlook[q], share) for share in QUANTILES)]) * self.scale[q]
         found[[0, *range(2, len(found))]] += self.location[q]
         question = self._own[q]
         within = np.clip(found[2:], question.least_number, question.most_number)
@@ -348,10 +358,12 @@ class ContinuousBlock(Block):
         out = np.zeros(numbers.shape)
         for q in range(len(numbers)):
             rows = np.flatnonzero(~np.isnan(numbers[q]))
-            low, step = outlook[q, rows, :2].T
-            out[q, rows] = _log_density_at(outlook[q, rows], (v[q, rows] - low) / step) - np.log(
-                step * self.scale[q, 0]
-            )
+            piece = (v[q, rows, None] > self.steps[q]).sum(axis=1)
+            grids = outlook[q, rows, piece]
+            low, step, *_, share = grids[:, :HEAD].T
+            log_density = _log_density_at(grids, (v[q, rows] - low) / step)
+            with np.errstate(divide="ignore"):  # where nobody can be
+                out[q, rows] = log_density + np.log(share) - np.log(step * self.scale[q, 0])
         return out
 
     def log_unit(self, numbers: Array) -> NDArray[np.float64]:
@@ -360,7 +372,7 @@ class ContinuousBlock(Block):
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The mean, rounded and kept within the bounds if the question says so."""
-        self._answer(outlook[..., 3], numbers)
+        self._answer(_moments(outlook)[0], numbers)
 
     def _answer(self, mean: Array, numbers: Array) -> None:
         numbers[:] = mean * self.scale + self.location
@@ -370,9 +382,9 @@ class ContinuousBlock(Block):
             numbers[q] = np.clip(numbers[q], question.least_number, question.most_number)
 
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
-        x = np.empty_like(z)
-        self.mean(z, theta, codes, np.zeros_like(z), x, np.empty_like(z))
-        self._answer(x, numbers)
+        x, t = np.empty_like(z), np.empty_like(z[:: self.n_pieces])
+        self.mean(z, theta, codes, np.zeros_like(t), x, t)
+        self._answer(x[:: self.n_pieces], numbers)
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
@@ -384,6 +396,34 @@ class ContinuousBlock(Block):
     def error(parts: NDArray[np.float64]) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(parts[0] / parts[1]))
+
+
+@cache
+def _gauss_legendre(n: int) -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(n)
+
+
+def _moments(grids: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of grids of pieces, (..., pieces, HEAD + points)."""
+    mean, sd, share = np.moveaxis(grids[..., 3:HEAD], -1, 0)
+    whole = (share * mean).sum(axis=-1)
+    return whole, np.sqrt((share * (sd**2 + (mean - whole[..., None]) ** 2)).sum(axis=-1))
+
+
+def _quantile(grids: Array, share: float) -> Array:
+    """Below where that share of each person's answers lies, given grids of pieces, (people, pieces, HEAD + points)."""
+    people = np.arange(len(grids))
+    up_to = np.cumsum(grids[..., HEAD - 1], axis=1)
+    piece = np.minimum((up_to < share * up_to[:, -1:]).sum(axis=1), up_to.shape[1] - 1)
+    own = grids[people, piece]
+    low, step, n = own[:, :3].T
+    inside = 1 - (up_to[people, piece] - share * up_to[:, -1]) / own[:, HEAD - 1]
+    at = np.linspace(0, n - 1, 1 + 8 * int(n.min()))  # finer than the grid
+    p = np.exp(_log_density_at(own, at))
+    below = np.cumsum(p[1:] + p[:-1], axis=0, dtype=np.float64)
+    below = np.concatenate([np.zeros((1, len(n))), below / below[-1]])
+    found: Array = low + step * [np.interp(inside[b], below[:, b], at[:, b]) for b in people]
+    return found
 
 
 def _log_density_at(grids: Array, at: Array) -> Array:

@@ -40,14 +40,3 @@ def _draw_far(a: Float, b: Float, u: Float) -> Float:
     x = special.ndtri_exp(np.minimum(log_p, 0.0))
     result: Float = np.where(above, -x, x)
     return result
-
-
-def moments_between(mean: Float, sd: Float, low: Float, high: Float) -> tuple[Float, Float]:
-    """The mean of x and of x^2 for a Gaussian cut off at low and high."""
-    a, b = (low - mean) / sd, (high - mean) / sd
-    log_p = log_between(a, b)
-    at_low = np.exp(-0.5 * a**2 - 0.5 * np.log(2 * np.pi) - log_p)
-    at_high = np.exp(-0.5 * b**2 - 0.5 * np.log(2 * np.pi) - log_p)
-    first = np.clip(mean + sd * (at_low - at_high), low, high)
-    edge = np.where(np.isfinite(low), low, 0) * at_low - np.where(np.isfinite(high), high, 0) * at_high
-    return first, np.maximum(sd**2 + mean * first + sd * edge, 0)

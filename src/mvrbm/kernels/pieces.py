@@ -1,0 +1,168 @@
+"""A Gaussian in pieces: the density of a number x with inputs z is exp(-x^2 / 2 s^2 + z_0 x + sum of z_j step_j(x)).
+
+A step is 1/2 above its place and -1/2 below it, so on the piece between two places the density is the same Gaussian
+times a factor of the piece's own. Everything is in float64, by logarithms: what bounds leave may lie far out in a tail.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mvrbm.kernels.compile import exp, kernel
+
+_ROOT_HALF = math.sqrt(0.5)
+_LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+_FAR = 25.0
+
+
+@kernel
+def _log_below(x: float) -> float:
+    """The log of the probability of a standard normal number below x, which is at most 0."""
+    if x > -_FAR:
+        return math.log(0.5 * math.erfc(-x * _ROOT_HALF))
+    if x == -np.inf:
+        return -np.inf
+    r = 1.0 / (x * x)
+    return -0.5 * x * x - math.log(-x) - _LOG_ROOT_2PI + math.log1p(r * (-1.0 + r * (3.0 - 15.0 * r)))
+
+
+@kernel
+def _log_between(a: float, b: float) -> float:
+    """The log of the probability of a standard normal number between a and b."""
+    if not a < b:
+        return -np.inf
+    if a > 0.0:  # mirrored, so that the digits are in the lower tail
+        a, b = -b, -a
+    if b > -5.0:
+        lower = 0.0 if a == -np.inf else 0.5 * math.erfc(-a * _ROOT_HALF)
+        upper = 0.5 * math.erfc(-b * _ROOT_HALF)
+        if upper > lower:
+            return math.log(upper - lower)
+    high = _log_below(min(b, 0.0))
+    less = _log_below(a) - high
+    return high + math.log1p(-math.exp(less)) if less < 0.0 else -np.inf
+
+
+@kernel
+def _density(a: float, log_mass: float) -> float:
+    """The density at an end of a piece, of what lies in the piece."""
+    return 0.0 if math.isinf(a) else math.exp(-0.5 * a * a - _LOG_ROOT_2PI - log_mass)
+
+
+@kernel
+def _share_out(z: Any, mean: float, sd: float, edges: Any, log_mass: Any, share: Any) -> float:
+    """Write the log of the Gaussian's mass in each piece, and the piece's share; return the log of their total."""
+    n = len(share)
+    factor = 0.0
+    for j in range(1, n):
+        factor -= 0.5 * z[j]
+    top, before = -np.inf, (edges[0] - mean) / sd
+    for i in range(n):
+        after = (edges[i + 1] - mean) / sd
+        log_mass[i] = _log_between(before, after)
+        before = after
+        share[i] = factor + log_mass[i]
+        top = max(top, share[i])
+        if i + 1 < n:
+            factor += z[i + 1]
+    total = 0.0
+    for i in range(n):
+        share[i] = exp(share[i] - top) if share[i] > -np.inf else 0.0
+        total += share[i]
+    for i in range(n):
+        share[i] /= total
+    return top + math.log(total)
+
+
+@kernel
+def features(numbers: Any, location: Any, scale: Any, steps: Any, x: Any) -> None:
+    """Write each number in standard deviations from its mean, and its steps; 0 where there is none."""
+    n = steps.shape[1] + 1
+    for q in range(len(numbers)):
+        for b in range(numbers.shape[1]):
+            v = (numbers[q, b] - location[q, 0]) / scale[q, 0]
+            there = not math.isnan(v)
+            x[q * n, b] = v if there else 0.0
+            for j in range(1, n):
+                x[q * n + j, b] = (0.5 if v > steps[q, j - 1] else -0.5) if there else 0.0
+
+
+@kernel
+def moments(z: Any, theta: Any, edges: Any, there: Any, x: Any, t: Any) -> None:
+    """Write the means of x and its steps, and of x^2, of what is there; z, x are (features, people), t (numbers, ...).
+
+    The edges of the pieces, (numbers, pieces + 1), are the bounds and the places of the steps.
+    """
+    n = edges.shape[1] - 1
+    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    for q in range(len(edges)):
+        variance = -0.5 / theta[q]
+        sd = math.sqrt(variance)
+        for b in range(z.shape[1]):
+            if not there[q, b]:
+                x[q * n : (q + 1) * n, b] = 0.0
+                t[q, b] = 0.0
+                continue
+            for j in range(n):
+                own[j] = z[q * n + j, b]
+            mean = variance * own[0]
+            _share_out(own, mean, sd, edges[q], log_mass, share)
+            first = second = 0.0
+            above = 1.0
+            for i in range(n):
+                above -= share[i]
+                if i + 1 < n:
+                    x[q * n + i + 1, b] = above - 0.5
+                if share[i] > 0.0:
+                    low, high = edges[q, i], edges[q, i + 1]
+                    at_low = _density((low - mean) / sd, log_mass[i])
+                    at_high = _density((high - mean) / sd, log_mass[i])
+                    inside = min(max(mean + sd * (at_low - at_high), low), high)
+                    first += share[i] * inside
+                    edge = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
+                    second += share[i] * max(variance + mean * inside + sd * edge, 0.0)
+            x[q * n, b] = first
+            t[q, b] = second
+
+
+@kernel
+def log_partition(z: Any, theta: Any, edges: Any, there: Any, out: Any) -> None:
+    """Write the log of the integral over each number that is there."""
+    n = edges.shape[1] - 1
+    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    for q in range(len(edges)):
+        sd = math.sqrt(-0.5 / theta[q])
+        for b in range(z.shape[1]):
+            out[q, b] = 0.0
+            if there[q, b]:
+                for j in range(n):
+                    own[j] = z[q * n + j, b]
+                mean = sd * sd * own[0]
+                total = _share_out(own, mean, sd, edges[q], log_mass, share)
+                # the terms can be huge and opposite: only their sum may be rounded to the precision of out
+                out[q, b] = total + 0.5 * (mean / sd) ** 2 + math.log(sd) + _LOG_ROOT_2PI
+
+
+@kernel
+def choose(z: Any, theta: Any, edges: Any, u: Any, low: Any, high: Any, left: Any) -> None:
+    """Write the ends, in standard deviations from the Gaussian's mean, of a piece drawn by u, and what is left of u."""
+    n = edges.shape[1] - 1
+    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    for q in range(len(edges)):
+        sd = math.sqrt(-0.5 / theta[q])
+        for b in range(z.shape[1]):
+            for j in range(n):
+                own[j] = z[q * n + j, b]
+            mean = sd * sd * own[0]
+            _share_out(own, mean, sd, edges[q], log_mass, share)
+            rest, at = float(u[q, b]), 0
+            while at < n - 1 and (share[at] == 0.0 or rest > share[at]):
+                rest -= share[at]
+                at += 1
+            while share[at] == 0.0:  # rounding left something of u after the last piece that can be
+                at, rest = at - 1, 1.0
+            low[q, b], high[q, b] = (edges[q, at] - mean) / sd, (edges[q, at + 1] - mean) / sd
+            left[q, b] = min(max(rest / share[at], 1e-300), 1.0 - 1e-16)  # inside: an end may be infinite

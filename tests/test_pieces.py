@@ -1,0 +1,140 @@
+"""Numbers in pieces: where the steps are, and what a Gaussian in pieces comes to, against sums over fine grids."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mvrbm import MVRBM
+from mvrbm.answers import Answers
+from mvrbm.kernels import pieces
+from mvrbm.summary import NEVER, summarise
+from mvrbm.units import Continuous
+from mvrbm.units.truncated import draw_between
+from mvrbm.visible import Visible
+
+
+def steps_of(column, weights=None):
+    numbers = np.asarray(column, np.float32)[:, None]
+    answers = Answers(np.zeros((len(numbers), 0), np.uint8), numbers)
+    return summarise(answers, [Continuous("n")], weights).steps[0]
+
+
+def test_steps_part_the_answers_into_eighths_halfway_between_two_that_were_given():
+    places, above = steps_of([*range(1, 101), np.nan])
+    np.testing.assert_array_equal(places, [13.5, 25.5, 38.5, 50.5, 63.5, 75.5, 88.5])
+    np.testing.assert_allclose(above, [0.87, 0.75, 0.62, 0.5, 0.37, 0.25, 0.12])
+
+
+def test_steps_count_by_weight():
+    n = np.arange(1, 101)
+    places, _ = steps_of(n, np.where(n <= 50, 3.0, 1.0))
+    assert places[3] == 34.5  # half of the weight of 200 is 100, and 33 * 3 is just below it
+
+
+def test_a_number_given_by_many_parts_them_once():
+    places, above = steps_of([0.0] * 60 + list(np.arange(1, 41) / 10))
+    assert places[0] == pytest.approx(0.05)
+    assert above[0] == pytest.approx(0.4)
+    assert (np.diff(places[places < NEVER]) > 0).all()
+    assert (places == NEVER).sum() == 3
+    assert (above[places == NEVER] == 0).all()
+
+
+@pytest.mark.parametrize("column", [list(range(79)), [5.0] * 200, [np.nan] * 200], ids=["few", "constant", "blank"])
+def test_no_steps(column):
+    assert (steps_of(column)[0] == NEVER).all()
+
+
+def by_quadrature(z, theta, edges):
+    """Log of the integral, and the means of x, of its steps and of x^2."""
+    mean, sd = -0.5 / theta * z[0], np.sqrt(-0.5 / theta)
+    low = max(edges[0], min(mean, edges[-1]) - 15 * sd)
+    high = min(edges[-1], max(mean, edges[0]) + 15 * sd)
+    ends = np.unique(np.clip(edges, low, high))
+    parts = []
+    for left, right in itertools.pairwise(ends):
+        node, weight = np.polynomial.legendre.leggauss(250)
+        v = left + (right - left) * (node + 1) / 2
+        step = np.where(v > edges[1:-1, None], 0.5, -0.5)
+        log_f = theta * v**2 + z[0] * v + z[1:] @ step + np.log(weight * (right - left) / 2)
+        parts.append((log_f, np.concatenate([v[None], step, v[None] ** 2])))
+    log_f, x = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts], axis=1)
+    total = np.logaddexp.reduce(log_f)
+    return total, x @ np.exp(log_f - total)
+
+
+@pytest.mark.parametrize("bounds", [(-np.inf, np.inf), (-2.0, np.inf), (-np.inf, 2.5), (-2.0, 2.5)])
+@pytest.mark.parametrize("n_steps", [0, 1, 4])
+@pytest.mark.parametrize("size", [1.0, 8.0])
+def test_pieces_against_quadrature(bounds, n_steps, size):
+    rng = np.random.default_rng(n_steps)
+    n, people = 1 + n_steps, 40
+    edges = np.array([[bounds[0], *np.sort(rng.uniform(-1.8, 2.3, n_steps)), bounds[1]] for _ in range(2)])
+    if n_steps > 1:
+        edges[1, -2] = bounds[1]  # a step fewer
+    z, theta = size * rng.standard_normal((2 * n, people)), -np.exp(0.5 * rng.standard_normal(2)) / 2
+    there = rng.random((2, people)) < 0.8
+    x, t, log_z = np.full((2 * n, people), np.nan), np.full((2, people), np.nan), np.full((2, people), np.nan)
+    pieces.moments(z, theta, edges, there, x, t)
+    pieces.log_partition(z, theta, edges, there, log_z)
+    for q, b in np.ndindex(2, people):
+        own = slice(q * n, (q + 1) * n)
+        if not there[q, b]:
+            assert not np.any([*x[own, b], t[q, b], log_z[q, b]])
+            continue
+        total, expected = by_quadrature(z[own, b], theta[q], edges[q])
+        np.testing.assert_allclose(log_z[q, b], total, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose([*x[own, b], t[q, b]], expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("far", [30.0, 300.0])
+def test_what_bounds_leave_may_lie_far_out(far):
+    """There the density falls as exp(-far y), and its mean is 1 / far from the bound."""
+    edges, z, theta = np.array([[far, far + 1, np.inf]]), np.zeros((2, 1)), np.array([-0.5])
+    x, t, log_z = np.empty((2, 1)), np.empty((1, 1)), np.empty((1, 1))
+    pieces.moments(z, theta, edges, np.ones((1, 1), bool), x, t)
+    pieces.log_partition(z, theta, edges, np.ones((1, 1), bool), log_z)
+    assert x[0, 0] - far == pytest.approx(1 / far, rel=3e-3)
+    assert x[1, 0] == pytest.approx(-0.5)
+    assert log_z[0, 0] == pytest.approx(-(far**2) / 2 - np.log(far), abs=2e-3)
+
+
+def test_draws_come_from_the_pieces():
+    rng = np.random.default_rng(0)
+    edges, theta = np.array([[-1.0, -0.4, 0.3, np.inf]]), np.array([-0.7])
+    z, u = np.repeat([[0.5], [1.5], [-2.0]], 200_000, axis=1), rng.random((1, 200_000)).astype(np.float32)
+    low, high, left = np.empty((3, *u.shape))
+    pieces.choose(z, theta, edges, u, low, high, left)
+    x = -0.5 / theta[0] * z[:1] + np.sqrt(-0.5 / theta[0]) * draw_between(low, high, left)
+    _, expected = by_quadrature(z[:, 0], theta[0], edges[0])
+    found = [x.mean(), *((x > edge).mean() - 0.5 for edge in edges[0, 1:-1]), (x**2).mean()]
+    np.testing.assert_allclose(found, expected, atol=0.01)
+    assert x.min() >= -1.0
+
+
+def test_the_start_fits_where_the_answers_lie():
+    """A machine without hidden units has the mean, the spread and the shares of a skewed number."""
+    data = np.random.default_rng(0).gamma(2, size=(4000, 1)).astype(np.float32)
+    answers = Answers(np.zeros((4000, 0), np.uint8), data)
+    question = Continuous("n", low=0)
+    visible = Visible([question], summarise(answers, [question]))
+    U, base = visible.start()
+    like = visible.load(answers, np.arange(1))
+    x, t = visible.mean(U[:, None], visible.natural(base), like)
+    expected = visible.features(visible.load(answers, np.arange(4000), np.float64))
+    np.testing.assert_allclose(x[:, 0], expected.mean(axis=1), atol=2e-3)
+    np.testing.assert_allclose(t[0, 0], (expected[0] ** 2).mean(), atol=1e-2)
+
+
+def test_what_comes_with_a_number_need_not_rise_with_it():
+    """Yes in the middle of a number's range, no at its ends: without steps a machine as small finds little of it."""
+    rng = np.random.default_rng(0)
+    number = rng.standard_normal(1500)
+    said = np.where(np.abs(number) < 0.7, "yes", "no")
+    frame = pd.DataFrame({"number": number, "said": said})
+    train, test = frame.iloc[:1200], frame.iloc[1200:]
+    model = MVRBM(4, random_state=0).fit(train)
+    guessed = model.complete(test.assign(said=None))["said"]
+    assert (guessed != test["said"]).mean() < 0.12
