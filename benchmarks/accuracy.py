@@ -48,6 +48,7 @@ PATCHED: dict[str, Callable[[], Any]] = {
     "one, every level of a scale by itself": lambda: patch.object(
         OrdinalBlock, "places_on_scales", Block.places_on_scales
     ),
+    "one, numbers without steps": lambda: patch("mvrbm.summary._LEAST_IN_A_STEP", 10**9),
     "one, orders by sums of probabilities": lambda: patch("mvrbm.units.ranking.mend", lambda *_: None),
 }
 """One machine without what no setting turns off."""
