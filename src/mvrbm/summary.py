@@ -115,7 +115,8 @@ def _steps(table: Source, weights: Weights | None) -> NDArray[np.float64]:
     some = np.array(rows[:: -(-len(rows) // _ENOUGH_ROWS) or 1], np.int64)
     numbers, weight = table.take(some).numbers, weight_of(weights, some)
     columns = zip(numbers.T, ~np.isnan(numbers).T, strict=True)
-    return np.stack([_steps_of(column[there], weight[there]) for column, there in columns])
+    steps = np.stack([_steps_of(column[there], weight[there]) for column, there in columns])
+    return steps[:, :, (steps[:, 0] < NEVER).any(axis=0)]
 
 
 def _steps_of(numbers: NDArray[np.floating], weights: Weights) -> NDArray[np.float64]:

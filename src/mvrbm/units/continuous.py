@@ -223,7 +223,6 @@ class ContinuousBlock(Block):
         bounds = np.array([[-np.inf, np.inf] if paper else [q.least_number, q.most_number] for q in questions])
         low, high = ((bounds - self.location) / self.scale).T[:, :, None]
         at = np.zeros((len(questions), 0)) if paper or not len(summary.steps) else summary.steps[:, 0]
-        at = at[:, (at < NEVER).any(axis=0)]
         self.steps: NDArray[np.float64] = np.where(at < NEVER, (at - self.location) / self.scale, np.inf)
         """Where the steps are, (questions, steps); infinite where a question has fewer."""
         self.edges = np.concatenate([low, np.clip(self.steps, low, high), high], axis=1)
