@@ -164,7 +164,7 @@ def test_made_up_people_can_be_learnt_from(folder):
         ("fit no.csv -o m.mvrbm", r"mvrbm: no.csv does not exist; check the name and the folder"),
         ("fit survey.csv -o no/m.mvrbm", "the folder .*/no does not exist; make it first"),
         ("fit survey.csv -o .", "is a folder; give the name of a file"),
-        ("fit survey.csv -o m.mvrbm --n-hidden -1", "n_hidden must be a whole number, 0 or more, not -1"),
+        ("fit survey.csv -o m.mvrbm --n-hidden -1", "n_hidden must be a whole number, 0 or more, or 'auto', not -1"),
         ("fit survey.csv -o m.mvrbm --recipe soup", "recipe must be one of 'default', 'paper', not 'soup'"),
         ("fit survey.csv -o m.mvrbm --schema no.yaml", "no.yaml: there is no such file"),
         ("complete survey.csv survey.csv -o out.csv", "survey.csv: it is no model file"),

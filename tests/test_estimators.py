@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import mvrbm
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
 from mvrbm.estimators import base
@@ -113,7 +114,7 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
     ("settings", "words"),
     [
         ({"recipe": "soup"}, "recipe must be one of 'default', 'paper', not 'soup'"),
-        ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, not -1"),
+        ({"n_hidden": -1}, "n_hidden must be a whole number, 0 or more, or 'auto', not -1"),
         ({"n_hidden": 2.5}, "n_hidden must be a whole number"),
         ({"objective": "cd", "links": 3}, 'links goes with objective="masked" alone'),
         ({"answered": "yes"}, "answered must be True or False, not 'yes'"),
@@ -123,7 +124,7 @@ def test_the_baseline_knows_the_marginals_and_has_no_vector(table):
         ({"learning_rate": float("nan")}, "learning_rate must be a finite number, 0 or more"),
         ({"hidden_share": 1.0}, "hidden_share must lie above 0 and below 1, not 1.0"),
         ({"n_hidden": 5.0}, "n_hidden must be a whole number"),
-        ({"n_hidden": "many"}, "n_hidden must be a whole number, 0 or more, not 'many'"),
+        ({"n_hidden": "many"}, "n_hidden must be a whole number, 0 or more, or 'auto', not 'many'"),
         ({"batch_size": 2.5}, "batch_size must be a whole number"),
         ({"learning_rate": float("inf")}, "learning_rate must be a finite number"),
         ({"momentum": 1.5}, "momentum must lie below 1, not 1.5"),
@@ -298,6 +299,17 @@ def test_a_second_process_starts_training_at_once(tmp_path):
     more = [seconds_of(_START, environment) - seconds_of("import sklearn.base", environment) for _ in range(5)]
     assert min(more) < 1.0, more
     assert first > 2 * min(more) + 1, first  # it did compile
+
+
+@pytest.mark.parametrize(("n_people", "size"), [(200, 50), (4_000, 80), (12_000, 200)])
+def test_hidden_units_by_the_number_of_people(n_people, size, tmp_path):
+    frame = pd.DataFrame({"said": ["yes", "no"] * (n_people // 2), "number": np.arange(n_people) % 7.0})
+    model = MVRBM(max_epochs=1, n_models=1, refit_epochs=0, random_state=0).fit(frame)
+    assert model.transform(frame.head()).shape == (5, size)
+    model.save(tmp_path / "m.mvrbm")
+    loaded = mvrbm.load(tmp_path / "m.mvrbm")
+    assert loaded.n_hidden == model.n_hidden == "auto"
+    np.testing.assert_array_equal(loaded.transform(frame.head()), model.transform(frame.head()))
 
 
 def test_a_fit_that_fails_leaves_the_names_of_the_one_before():

@@ -39,7 +39,8 @@ def save(model: Saveable, path: str | os.PathLike[str]) -> None:
     parameters = {name: value for name, value in model.get_params(deep=False).items() if name not in _LEFT_OUT}
     seed = parameters.get("random_state")
     parameters["random_state"] = int(seed) if isinstance(seed, (int, np.integer)) else None
-    parameters["n_hidden"] = model.rbm_.n_hidden  # as it was fitted, whatever was set since
+    if parameters["n_hidden"] != "auto":
+        parameters["n_hidden"] = model.rbm_.n_hidden  # as it was fitted, whatever was set since
     data = {
         "format": FORMAT,
         "library": mvrbm.__version__,
@@ -87,7 +88,7 @@ def _rebuilt(data: dict[str, Any], stored: Stored, estimators: Mapping[str, type
     machine = _part(data, "machine", dict)
     rbm = RBM.restored(list(schema), stored, paper=_part(machine, "paper", bool), first=version == 1)
     rbm.mean_field = _part(machine, "mean_field", bool)
-    if model.n_hidden != rbm.n_hidden:
+    if model.n_hidden not in ("auto", rbm.n_hidden):
         raise FileError(f"its parameters say {model.n_hidden!r} hidden units and its arrays {rbm.n_hidden}")
     for attribute, value in _part(data, "fitted", dict).items():
         if attribute not in model.kept:

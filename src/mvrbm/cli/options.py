@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from collections.abc import Callable
 from typing import Any
 
 _OTHERWISE = ("schema", "verbose")  # told by --schema and --quiet
@@ -25,10 +26,22 @@ def add_settings(parser: argparse.ArgumentParser, kind: type[Any]) -> None:
         if "bool" in annotation:
             told["action"] = argparse.BooleanOptionalAction
         else:
-            whole = seed or "int" in annotation
-            told["type"] = int if whole else float if "float" in annotation else str
-            told["metavar"] = "N" if whole else "X"
+            told["type"], told["metavar"] = (int, "N") if seed else _type_of(annotation)
         group.add_argument("--" + name.replace("_", "-"), **told)
+
+
+def _type_of(annotation: str) -> tuple[Callable[[str], Any], str]:
+    """How a setting is read, and what stands for it in the help."""
+    if "int" in annotation:
+        return _number_or_auto if "str" in annotation else int, "N"
+    return float if "float" in annotation else str, "X"
+
+
+def _number_or_auto(text: str) -> int | str:
+    try:
+        return text if text == "auto" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"it must be a whole number or auto, not {text!r}") from None
 
 
 def settings_of(args: argparse.Namespace, kind: type[Any]) -> dict[str, Any]:

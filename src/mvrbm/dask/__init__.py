@@ -45,7 +45,7 @@ class DaskMVRBM(MVRBM):
     """
 
     @takes_settings(MVRBM)
-    def __init__(self, n_hidden: int = 50, *, client: Any = None, **settings: Any) -> None:
+    def __init__(self, n_hidden: int | str = "auto", *, client: Any = None, **settings: Any) -> None:
         super().__init__(n_hidden, **settings)
         self.client = client
 

@@ -63,7 +63,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_hidden: int = 50,
+        n_hidden: int | str = "auto",
         *,
         schema: Schema | None = None,
         recipe: str = "default",
@@ -235,7 +235,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         `targets` are the questions that it will learn to tell, if not all.
         """
         visible = self._layer(answers, schema, weights)
-        K = int(self.n_hidden)
+        K = self._size(answers.n_rows)
         links = None
         if settings.links and K:
             links = screen(visible, answers, weights, settings.links, settings.answered, targets)
@@ -244,6 +244,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         if len(rbm.parameters.R):
             rbm.patterns = patterns(visible, answers, weights, settings.seed)
         return rbm
+
+    def _size(self, n_rows: int) -> int:
+        """The number of hidden units for a table of some rows."""
+        return int(np.clip(10 * round(n_rows / 500), 50, 200)) if self.n_hidden == "auto" else int(self.n_hidden)
 
     def _layer(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
         questions = list(schema)
@@ -350,7 +354,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """The recipe with what was set by hand, once it is sure to make sense; `instead` overrules both."""
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
-        self._check_number("n_hidden", self.n_hidden, 0, whole=True)
+        if self.n_hidden != "auto":
+            self._check_number("n_hidden", self.n_hidden, 0, whole=True, otherwise=", or 'auto'")
         given = {name: getattr(self, name) for name in Settings.__dataclass_fields__ if hasattr(self, name)}
         given = {name: value for name, value in given.items() if value is not None}
         for name, choices in _CHOICES.items():
@@ -392,11 +397,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return encoding.some_weight(weights, "every sample_weight is zero")
 
     @staticmethod
-    def _check_number(name: str, value: Any, least: int, whole: bool = False) -> None:
+    def _check_number(name: str, value: Any, least: int, whole: bool = False, otherwise: str = "") -> None:
         kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < np.inf:
             kind = "whole number" if whole else "finite number"
-            raise ValueError(f"{name} must be a {kind}, {least} or more, not {value!r}")
+            raise ValueError(f"{name} must be a {kind}, {least} or more{otherwise}, not {value!r}")
 
     @property
     def _progress(self) -> Progress | None:

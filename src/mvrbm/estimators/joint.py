@@ -30,8 +30,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     Parameters
     ----------
     n_hidden
-        Hidden units: the length of the vector that a person becomes. 0 is the baseline that knows only
-        how often each answer is given.
+        Hidden units: the length of the vector that a person becomes. "auto" is one for every 50 people, but 50 to
+        200; 0 is the baseline that knows only how often each answer is given.
     schema
         The questions of the table. None: they are guessed by `Schema.infer` (`print(model.schema_)` shows what and
         why); the columns of an array of floats are continuous. With a schema, columns are matched by name.

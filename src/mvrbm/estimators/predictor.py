@@ -55,7 +55,7 @@ class Predictor(Estimator):
         method: str = "discriminative",
         hybrid_weight: float = 0.1,
         solver: str = "minibatch",
-        n_hidden: int = 20,
+        n_hidden: int | str = 20,
         **settings: Any,
     ) -> None:
         super().__init__(n_hidden, **settings)
