@@ -242,7 +242,7 @@ class ContinuousBlock(Block):
         if self.n_pieces > 1 or np.isfinite(self.edges).any():  # else the standard Gaussian is the best
             wanted = np.zeros((len(base), self.n_pieces))
             if self.n_pieces > 1:
-                wanted[:, 1:] = summary.steps[:, 1, : self.n_pieces - 1] - 0.5
+                wanted[:, 1:] = summary.steps[:, 1] - 0.5
             first = np.concatenate([U, base])
             # answers piled up at a bound would go further; a fixed sigma stays where it is
             within = [(-30.0, 30.0)] * len(U)
@@ -361,8 +361,7 @@ class ContinuousBlock(Block):
             grids = outlook[q, rows, piece]
             low, step, *_, share = grids[:, :HEAD].T
             log_density = _log_density_at(grids, (v[q, rows] - low) / step)
-            with np.errstate(divide="ignore"):  # where nobody can be
-                out[q, rows] = log_density + np.log(share) - np.log(step * self.scale[q, 0])
+            out[q, rows] = log_density + np.log(np.maximum(share, 1e-300) / (step * self.scale[q, 0]))
         return out
 
     def log_unit(self, numbers: Array) -> NDArray[np.float64]:
