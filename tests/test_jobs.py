@@ -246,6 +246,7 @@ def test_draws_are_whole_tables_that_differ(survey):
 def test_made_up_people(survey):
     _, schema, model = survey
     people = model.sample(50, random_state=1)
+    assert all(people[q.name].dtype.kind == "f" for q in model.schema_ if q.kind == "continuous")
     assert list(people.columns) == schema.columns
     assert not encode(people, schema).numbers.size or np.isfinite(encode(people, schema).numbers).all()
     assert (encode(people, schema).codes != 255).all()

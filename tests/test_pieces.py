@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvrbm import MVRBM, Schema
+from mvrbm import MVRBM, Binary, Continuous, Schema
 from mvrbm.answers import Answers
 from mvrbm.kernels import pieces
 from mvrbm.summary import NEVER, summarise
-from mvrbm.units import Continuous
 from mvrbm.units.truncated import draw_between
 from mvrbm.visible import Visible
 
@@ -125,6 +124,47 @@ def test_the_start_fits_where_the_answers_lie():
     expected = visible.features(visible.load(answers, np.arange(4000), np.float64))
     np.testing.assert_allclose(x[:, 0], expected.mean(axis=1), atol=2e-3)
     np.testing.assert_allclose(t[0, 0], (expected[0] ** 2).mean(), atol=1e-2)
+
+
+def test_a_period_in_the_table_is_no_period_in_the_steps(monkeypatch):
+    """Of long tables some rows tell where the steps are: at random, or couples would be told apart."""
+    monkeypatch.setattr("mvrbm.summary._ENOUGH_ROWS", 5_000)
+    rng = np.random.default_rng(0)
+    first = np.arange(10_000) % 2 == 0
+    _, above = steps_of(np.where(first, 178.0, 160.0) + 7 * rng.standard_normal(10_000))
+    np.testing.assert_allclose(above, np.arange(7, 0, -1) / 8, atol=1e-3)
+    places, _ = steps_of(np.where(first, rng.standard_normal(10_000), np.nan))
+    assert len(places) == 7
+
+
+def test_steps_that_an_outlier_moves_together_are_none():
+    numbers = np.exp(np.random.default_rng(0).standard_normal(500))
+    numbers[3] = 1e30
+    assert steps_of(numbers).shape == (2, 0)
+    frame = pd.DataFrame({"income": numbers, "said": ["yes", "no"] * 250})
+    model = MVRBM(3, schema=Schema([Continuous("income", low=0), Binary("said")]), max_epochs=3, random_state=0)
+    assert np.isfinite(model.fit(frame).score_samples(frame)).all()
+
+
+def test_the_density_of_what_can_hardly_be():
+    """Far from every hidden state the two ways to compute the same density still agree."""
+    frame = pd.DataFrame({"a": np.random.default_rng(0).standard_normal(500)})
+    model = MVRBM(0, schema=Schema([Continuous("a", sigma=0.02)]), random_state=0).fit(frame)
+    far = pd.DataFrame({"a": [1.0, 1.5, 2.0, -2.0, 3.0]})
+    np.testing.assert_allclose(model.score_samples(far), model.score_samples(far, kind="ais"), rtol=1e-3)
+
+
+def test_the_effect_of_a_number_is_with_its_steps():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.standard_normal(4000)})
+    model = MVRBM(3, schema=Schema([Continuous("a")]), max_epochs=0, random_state=0).fit(frame)
+    model.rbm_.parameters.W[:] = rng.standard_normal(model.rbm_.parameters.W.shape)
+    visible = model.rbm_.visible
+    answers = Answers(np.zeros((4000, 0), np.uint8), frame.to_numpy(np.float32))
+    inputs = model.rbm_.parameters.W.T @ visible.features(visible.load(answers, np.arange(4000)))
+    slopes = np.polyfit(visible.features(visible.load(answers, np.arange(4000)))[0], inputs.T, 1)[0]
+    told = model.feature_answers().set_index("feature")["weight"]
+    np.testing.assert_allclose(told.loc[["mvrbm0", "mvrbm1", "mvrbm2"]], slopes, atol=0.05)
 
 
 def test_what_comes_with_a_number_need_not_rise_with_it():

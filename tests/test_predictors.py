@@ -135,6 +135,20 @@ def test_an_interrupted_further_machine_is_left_out(survey, monkeypatch, solver)
     np.testing.assert_array_equal(model.predict_proba(frame), whole.predict_proba(frame))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_lbfgs_with_numbers_that_make_hidden_units_sure(seed):
+    """Where P(h = 1) is 1 to the last digit, and a level would turn it off, rounding must not leave 0 / 0."""
+    rng = np.random.default_rng(seed)
+    middle = rng.standard_normal(300)
+    target = np.where(np.abs(middle) < 0.7, 3, 0) + 0.3 * rng.standard_normal(300)
+    frame = pd.DataFrame({"a": np.exp(middle), "b": middle + 0.3 * rng.standard_normal(300), "t": target})
+    schema = Schema([Continuous("a", low=0), Continuous("b"), Continuous("t")])
+    settings = {"solver": "lbfgs", "schema": schema, "random_state": 0, "max_epochs": 60, "n_hidden": 8}
+    model = MVRBMPredictor("t", **settings).fit(frame)
+    assert np.isfinite(model.rbm_.parameters.vector).all()
+    assert np.std(np.asarray(model.predict(frame), float) - target) < 1.6
+
+
 def test_an_interrupted_lbfgs_leaves_a_model(survey, monkeypatch):
     frame, schema = survey
     left = iter(range(3))

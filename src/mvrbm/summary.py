@@ -24,7 +24,8 @@ _SHARES = np.arange(1, 8) / 8
 NEVER = 1e300
 """Where a step is that no number reaches."""
 _LEAST_IN_A_STEP = 10  # answers to a number between two steps, or it has none
-_ENOUGH_ROWS = 20_000  # of a table, that tell where the steps are
+_ENOUGH_ROWS = 100_000  # of a table, that tell where the steps are
+_LEAST_WIDTH = 1e-6  # of a piece between two steps, in standard deviations: what is nearer is one to the model
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,16 @@ def rows_that_count(weights: Weights | None, n_rows: int) -> range | NDArray[np.
     return range(n_rows) if weights is None else np.flatnonzero(weights)
 
 
+def some_rows(weights: Weights | None, n_rows: int, most: int) -> NDArray[np.int64]:
+    """At most so many of the rows whose weight is not 0, at random, the same for the same table; in rising order."""
+    rows = rows_that_count(weights, n_rows)
+    if len(rows) <= most:
+        return np.asarray(rows, np.int64)
+    random = np.random.Generator(np.random.Philox(key=n_rows))
+    chosen = np.sort(random.choice(len(rows), most, replace=False, shuffle=False))
+    return chosen if weights is None else np.asarray(rows)[chosen]
+
+
 def summarise(table: Source, questions: Sequence[Question], weights: Weights | None = None) -> Summary:
     """The summary of a table, in two passes by spans of rows; some rows tell where numbers have their steps."""
     own = relative(weights)
@@ -107,20 +118,22 @@ def summarise(table: Source, questions: Sequence[Question], weights: Weights | N
     mean /= np.maximum(weight, 1e-300)
     (square,) = _totals(table, _Squares(mean), own)
     moments = np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1)
-    return Summary(counts, moments, _steps(table, own) if len(moments) else np.zeros((0, 2, 0)))
+    return Summary(counts, moments, _steps(table, own, moments[:, 2]) if len(moments) else np.zeros((0, 2, 0)))
 
 
-def _steps(table: Source, weights: Weights | None) -> NDArray[np.float64]:
-    rows = rows_that_count(weights, table.n_rows)
-    some = np.array(rows[:: -(-len(rows) // _ENOUGH_ROWS) or 1], np.int64)
+def _steps(table: Source, weights: Weights | None, spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    some = some_rows(weights, table.n_rows, _ENOUGH_ROWS)
     numbers, weight = table.take(some).numbers, weight_of(weights, some)
-    columns = zip(numbers.T, ~np.isnan(numbers).T, strict=True)
-    steps = np.stack([_steps_of(column[there], weight[there]) for column, there in columns])
+    columns = zip(numbers.T, ~np.isnan(numbers).T, spread, strict=True)
+    steps = np.stack([_steps_of(column[there], weight[there], _LEAST_WIDTH * sd) for column, there, sd in columns])
     return steps[:, :, (steps[:, 0] < NEVER).any(axis=0)]
 
 
-def _steps_of(numbers: NDArray[np.floating], weights: Weights) -> NDArray[np.float64]:
-    """Where eighths of the answers part, and the share above: halfway between two answers that were given."""
+def _steps_of(numbers: NDArray[np.floating], weights: Weights, least: float) -> NDArray[np.float64]:
+    """Where eighths of the answers part, and the share above: halfway between two answers that were given.
+
+    Steps that are nearer than `least` to each other, or to the ends of the answers, are left out.
+    """
     found = np.zeros((2, len(_SHARES)))
     found[0] = NEVER
     if len(numbers) < _LEAST_IN_A_STEP * (len(_SHARES) + 1):
@@ -130,8 +143,11 @@ def _steps_of(numbers: NDArray[np.floating], weights: Weights) -> NDArray[np.flo
     up_to = np.cumsum(weight / weight.sum())
     last = np.unique(np.searchsorted(up_to, _SHARES - 1e-9))
     last = last[last < len(values) - 1]
-    found[0, : len(last)] = (values[last] + values[last + 1]) / 2
-    found[1, : len(last)] = 1 - up_to[last]
+    at = (values[last] + values[last + 1]) / 2
+    wide = np.diff([values[0], *at]) > least
+    wide &= values[-1] - at > least
+    found[0, : wide.sum()] = at[wide]
+    found[1, : wide.sum()] = 1 - up_to[last][wide]
     return found
 
 

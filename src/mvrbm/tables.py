@@ -262,12 +262,18 @@ def _spelt(values: list[Any], column: nw.Series[Any]) -> list[Any]:
         other = str if texts else _number
         return [value if (type(value), value) in known else other(plain(value)) for value in values]
     if dtype == nw.String:
-        return [str(plain(value)) for value in values]
+        return values if _may_hold_anything(column) else [str(plain(value)) for value in values]
     if dtype == nw.Boolean:
         return [_boolean(value) for value in values]
     if dtype.is_integer():
         return [_whole(value) for value in values]
     return [_number(value) for value in values] if dtype.is_numeric() else values
+
+
+def _may_hold_anything(column: nw.Series[Any]) -> bool:
+    """Whether a column is of pandas' objects and says nothing yet: narwhals calls it one of texts."""
+    native = column.to_native() if column.implementation.is_pandas_like() else None
+    return native is not None and native.dtype == np.dtype(object) and bool(native.isna().all())
 
 
 def _categories(column: nw.Series[Any]) -> list[Any]:

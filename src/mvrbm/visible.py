@@ -195,6 +195,10 @@ class Visible:
             p.block.features(chunk.codes[p.codes], chunk.numbers[p.numbers], x[p.features])
         return x
 
+    def effects(self, W: Array) -> Array:
+        """What each feature that is not `for_hidden_units` adds to the inputs of the hidden units, (them, hidden)."""
+        return np.concatenate([p.block.effects(W[p.features]) for p in self.parts])
+
     def add_inputs(self, chunk: Chunk, W: Array, a: Array) -> None:
         """Add x(v)^T W of the features before `first_dense`, (hidden, people), to a."""
         for p in self.parts:

@@ -25,7 +25,7 @@ from mvrbm.cells import some
 from mvrbm.parts import answers_of, in_parts
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
-from mvrbm.summary import summarise
+from mvrbm.summary import rows_that_count, summarise
 from mvrbm.tables import Table
 from mvrbm.training import DivergenceError, History, Settings, refit, train
 from mvrbm.training.checkpoint import Checkpoint
@@ -235,7 +235,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         `targets` are the questions that it will learn to tell, if not all.
         """
         visible = self._layer(answers, schema, weights)
-        K = self._size(answers.n_rows)
+        K = self._size(len(rows_that_count(weights, answers.n_rows)))
         links = None
         if settings.links and K:
             links = screen(visible, answers, weights, settings.links, settings.answered, targets)
@@ -245,9 +245,13 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             rbm.patterns = patterns(visible, answers, weights, settings.seed)
         return rbm
 
-    def _size(self, n_rows: int) -> int:
-        """The number of hidden units for a table of some rows."""
-        return int(np.clip(10 * round(n_rows / 500), 50, 200)) if self.n_hidden == "auto" else int(self.n_hidden)
+    @property
+    def _by_size(self) -> bool:
+        return isinstance(self.n_hidden, str) and self.n_hidden == "auto"
+
+    def _size(self, n_people: int) -> int:
+        """The number of hidden units for a table of some people."""
+        return int(np.clip(10 * round(n_people / 500), 50, 200)) if self._by_size else int(self.n_hidden)
 
     def _layer(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
         questions = list(schema)
@@ -354,7 +358,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         """The recipe with what was set by hand, once it is sure to make sense; `instead` overrules both."""
         if self.recipe not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(map(repr, RECIPES))}, not {self.recipe!r}")
-        if self.n_hidden != "auto":
+        if not self._by_size:
             self._check_number("n_hidden", self.n_hidden, 0, whole=True, otherwise=", or 'auto'")
         given = {name: getattr(self, name) for name in Settings.__dataclass_fields__ if hasattr(self, name)}
         given = {name: value for name, value in given.items() if value is not None}

@@ -147,9 +147,10 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning with one pass over a table, which may be a further part of one that comes in parts.
 
-        The first part says what the questions and their values are, unless the schema does, and sets the scale of
-        numbers. There is no early stopping: how many parts and passes are enough is for the caller to judge. It is one
-        machine that learns; after `fit`, the further ones (`n_models`) are let go.
+        The first part says what the questions and their values are, unless the schema does, and sets the scale and
+        steps of numbers, and the number of hidden units where it is "auto". There is no early stopping: how many parts
+        and passes are enough is for the caller to judge. It is one machine that learns; after `fit`, the further ones
+        (`n_models`) are let go.
         """
         settings = replace(self._settings(), max_epochs=1, early_stopping=False)
         first = not hasattr(self, "rbm_")
@@ -338,16 +339,16 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         """For each hidden unit, the answers that it raises and lowers most, as a labelled pandas table."""
         import pandas as pd
 
-        frame = self.parameters_frame()
-        frame = frame[~self.rbm_.visible.for_hidden_units]  # what a pair adds to its items is not its whole effect
-        parts = []
-        for k in range(self.rbm_.n_hidden):
-            own = frame[["question", "answer", f"W{k}"]].rename(columns={f"W{k}": "weight"})
+        visible = self.rbm_.visible
+        shown = self.parameters_frame().loc[~visible.for_hidden_units, ["question", "answer"]]
+        parts: list[Any] = []
+        for weight in visible.effects(self.rbm_.parameters.W).T:
+            own = shown.assign(weight=weight)
             own = own.sort_values("weight", kind="stable")
             ends = [own.iloc[::-1].head(n_answers), own.head(n_answers)]
             for effect, end in zip(("raises", "lowers"), ends, strict=True):
                 sign = end["weight"] > 0 if effect == "raises" else end["weight"] < 0
-                parts.append(end[sign].assign(feature=f"mvrbm{k}", effect=effect))
+                parts.append(end[sign].assign(feature=f"mvrbm{len(parts) // 2}", effect=effect))
         columns = ["feature", "effect", "question", "answer", "weight"]
         return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 

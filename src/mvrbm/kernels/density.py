@@ -13,7 +13,7 @@ ENDS = np.array([95 / 288, 317 / 240, 23 / 30, 793 / 720, 157 / 160, 1.0])
 """The weights of the first points and of the last ones in Gregory's rule: a cut end has a corner."""
 HEAD = 6
 """A grid starts with its lowest point, its step, its number of points, the mean and standard deviation on it, and the
-share of the answers that are there and not in other pieces."""
+log of the share of the answers that are there and not in other pieces."""
 _COARSE, _FINE, _LEAST, _MOST = 24, 48, 12, 600
 """Intervals of the first look and the fewest of a number in one piece, the fewest of a piece, and the most."""
 _NOTHING = 20.0
@@ -140,7 +140,7 @@ def _grid(
     first = max(min(mean, high) - 8.0 * spread, low)
     last = min(max(mean, low) + 8.0 * spread, high)
     left, right, n, top = 0, 0, coarse, 0.0
-    for _ in range(5):  # what a bound leaves may be a thin tail: each turn can shrink it by a factor of 24
+    for _ in range(5):  # what a bound leaves may be a thin tail: each turn can shrink it by a factor of 12 or 24
         n = _intervals(last - first, 2.0 * sd, coarse)
         step = (last - first) / n
         _log_density(P, w, share, U, 1.0 / (sd * sd), first, step, work, line[: n + 1 + (n + 1) % 2])
@@ -187,21 +187,28 @@ def _fill(P: Any, w: Any, share: float, U: float, precision: float, work: Any, l
 
 
 @kernel
-def _tilt(P: Any, w: Any, share: float, U: Any, piece: int, odds: Any) -> float:
-    """Write P(h = 1) with what the steps say of a piece, by exp(w·step), and return the log of what they weigh it by.
+def _rises(w: Any) -> Any:
+    """What the steps add to the inputs of the hidden units in each piece, (pieces, hidden); w has a row for x too."""
+    out = np.zeros(w.shape)
+    for i in range(len(w)):
+        for j in range(1, len(w)):
+            out[i] += 0.5 * w[j] if j <= i else -0.5 * w[j]
+    return out
 
-    Then log(1 - P + P e^(w·step + w_0 x)) is log(1 - P + P e^(w·step)) and log(1 - odds + odds e^(w_0 x)).
+
+@kernel
+def _tilt(P: Any, rise: Any, share: float, U: Any, piece: int, odds: Any) -> float:
+    """Write P(h = 1) with what the steps say of a piece, by e^rise, and return the log of what they weigh it by.
+
+    Then log(1 - P + P e^(rise + w_0 x)) is log(1 - P + P e^rise) and log(1 - odds + odds e^(w_0 x)).
     """
     weight = 0.0
     for j in range(1, len(U)):
         weight += 0.5 * U[j] if j <= piece else -0.5 * U[j]
     for k in range(len(P)):
-        rise = 0.0
-        for j in range(1, len(U)):
-            rise += 0.5 * w[j, k] if j <= piece else -0.5 * w[j, k]
-        off, on = (1.0 - P[k]) * exp(min(-rise, 0.0)), P[k] * exp(min(rise, 0.0))
+        off, on = (1.0 - P[k]) * exp(min(-rise[k], 0.0)), P[k] * exp(min(rise[k], 0.0))
         odds[k] = on / (off + on)
-        weight += share * (max(rise, 0.0) + log(off + on))
+        weight += share * (max(rise[k], 0.0) + log(off + on))
     return weight
 
 
@@ -226,13 +233,14 @@ def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, w
     head, most = np.full((len(edges), n_people, n_pieces, HEAD), np.nan), 0
     for q in range(len(edges)):
         sd, own = math.sqrt(-0.5 / theta[q]), slice(q * n_pieces, (q + 1) * n_pieces)
+        rises = _rises(w[own])
         for b in range(n_people):
             for i in range(n_pieces if wanted[q, b] else 0):
                 head[q, b, i, 0], head[q, b, i, 1], head[q, b, i, 2] = 0.0, 1.0, 2 * len(ENDS)
                 head[q, b, i, 3] = head[q, b, i, 4] = head[q, b, i, 5] = 0.0
                 low, high = edges[q, i], edges[q, i + 1]
                 if low < high:
-                    head[q, b, i, 5] = _tilt(people[b], w[own], share, bias[own, b], i, odds)
+                    head[q, b, i, 5] = _tilt(people[b], rises[i], share, bias[own, b], i, odds)
                     U = bias[q * n_pieces, b]
                     _grid(odds, w[own][0], share, U, sd, low, high, n_pieces, work, line, head[q, b, i])
                 most = max(most, int(head[q, b, i, 2]))
@@ -241,20 +249,20 @@ def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, w
     weight = np.empty(n_pieces)
     for q in range(len(edges)):
         own = slice(q * n_pieces, (q + 1) * n_pieces)
+        rises = _rises(w[own])
         for b in range(n_people):
             if wanted[q, b]:
                 for i in range(n_pieces):
                     weight[i] = -np.inf
                     if edges[q, i] < edges[q, i + 1]:
-                        _tilt(people[b], w[own], share, bias[own, b], i, odds)
+                        _tilt(people[b], rises[i], share, bias[own, b], i, odds)
                         mass = _fill(
                             odds, w[own][0], share, bias[q * n_pieces, b], -2.0 * theta[q], work, line, out[q, b, i]
                         )
                         weight[i] = head[q, b, i, 5] + mass
                 top, total = weight.max(), 0.0
                 for i in range(n_pieces):
-                    weight[i] = math.exp(weight[i] - top)
-                    total += weight[i]
+                    total += math.exp(weight[i] - top)
                 for i in range(n_pieces):
-                    out[q, b, i, 5] = weight[i] / total
+                    out[q, b, i, 5] = weight[i] - top - math.log(total)
     return out

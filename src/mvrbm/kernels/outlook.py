@@ -76,13 +76,14 @@ def add_posteriors(P: Any, E: Any, share: Any, levels: Any, people: Any) -> None
 
     P is (people, hidden), E = e^w - 1 of each level, and share (levels, people).
     """
-    one = P.dtype.type(1.0)
+    one, least = P.dtype.type(1.0), P.dtype.type(1e-30)
     for level in range(E.shape[0]):
         row, total = E[level], levels[level]
         for b in range(P.shape[0]):
             p, own, s = P[b], people[b], share[level, b]
             for k in range(P.shape[1]):
-                q = s * (p[k] * (one + row[k]) / (one + p[k] * row[k]))
+                # where P is 1 and e^w nothing beside it, rounding leaves 0 / 0
+                q = s * (p[k] * (one + row[k]) / max(one + p[k] * row[k], least))
                 total[k] += q
                 own[k] += q
 

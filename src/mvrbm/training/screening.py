@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mvrbm.answers import Source
 from mvrbm.links import Links
-from mvrbm.summary import relative, rows_that_count, weight_of
+from mvrbm.summary import relative, some_rows, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.units.block import Array, Index
 from mvrbm.visible import Visible
@@ -58,8 +58,7 @@ def _sums(
     """The sums over people of x, x x^T, x r^T and r r^T, x some features and r which questions are answered."""
     F, Q = len(features), visible.n_questions
     first, second, told, both = np.zeros(F), np.zeros((F, F)), np.zeros((F, Q)), np.zeros((Q, Q))
-    rows = rows_that_count(weights, answers.n_rows)
-    some = np.array(rows[:: -(-len(rows) // _MOST_ROWS)])
+    some = some_rows(weights, answers.n_rows, _MOST_ROWS)
     held, weight = answers.take(some), weight_of(weights, some).astype(np.float32)
     for own in chunks_of(np.arange(len(some)), CHUNK):
         chunk = visible.load(held, own)

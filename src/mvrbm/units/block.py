@@ -111,6 +111,13 @@ class Block(ABC):
         """The features that hidden units alone see: no link joins them, and model files of format 1 have none."""
         return np.zeros(self.n_features, bool)
 
+    def effects(self, W: Array) -> Array:
+        """What the features that are not for hidden units alone add to the inputs of the hidden units, (them, hidden).
+
+        Where an answer has others that go with them, it is their effect together.
+        """
+        return W[~self.for_hidden_units]
+
     def state(self) -> State:
         """What the block learnt from data beside its parameters."""
         found = {name: getattr(self, name) for name in (*self.learnt, *self.later)}

@@ -220,6 +220,8 @@ class ContinuousBlock(Block):
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         self._mean_field = paper
+        self._square = np.where(sd > 0, (sd / self.scale[:, 0]) ** 2, 1.0)
+        """The mean of x^2: 1, unless the numbers are too near each other to be told apart by their spread."""
         bounds = np.array([[-np.inf, np.inf] if paper else [q.least_number, q.most_number] for q in questions])
         low, high = ((bounds - self.location) / self.scale).T[:, :, None]
         at = np.zeros((len(questions), 0)) if paper or not len(summary.steps) else summary.steps[:, 0]
@@ -236,6 +238,13 @@ class ContinuousBlock(Block):
         steps: NDArray[np.bool_] = np.arange(self.n_features) % self.n_pieces > 0
         return steps
 
+    def effects(self, W: Array) -> Array:
+        """What one standard deviation more adds, steps included: the slope of a line, where numbers are normal."""
+        slope = np.exp(-0.5 * self.steps**2) / np.sqrt(2 * np.pi)  # of each step; 0 of one that is infinitely far
+        own = W.reshape(len(self.questions), self.n_pieces, -1)
+        effect: Array = own[:, 0] + np.einsum("qj,qjk->qk", slope, own[:, 1:])
+        return effect
+
     def start(self, summary: Summary) -> tuple[Array, Array]:
         base = np.array([0.0 if s == "learn" else -2 * np.log(s) for s in self._sigma])
         U = np.zeros(self.n_features)
@@ -246,21 +255,21 @@ class ContinuousBlock(Block):
             first = np.concatenate([U, base])
             # answers piled up at a bound would go further; a fixed sigma stays where it is
             within = [(-30.0, 30.0)] * len(U)
-            within += [(-3.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
+            within += [(-6.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
             best = optimize.minimize(self._marginal_loss, first, (wanted.ravel(),), "L-BFGS-B", True, bounds=within).x
             U, base = best[: len(U)], best[len(U) :]
         return U, base
 
     def _marginal_loss(self, parameters: Array, wanted: Array) -> tuple[float, Array]:
-        """Minus the log-likelihood of numbers whose features have the mean `wanted`, and their squares the mean 1."""
+        """Minus the log-likelihood of numbers whose features have the mean `wanted`, by their squares too."""
         U, base = parameters[: self.n_features], parameters[self.n_features :]
         theta, one = self.natural(base), np.zeros((len(base), 1))
         x, t, log_z = np.empty((len(U), 1)), one.copy(), one.copy()
         codes = np.zeros((0, 1), np.int16)
         self.mean(U[:, None], theta, codes, one, x, t)
         self.log_partition(U[:, None], theta, codes, one, log_z)
-        slope = np.concatenate([x[:, 0] - wanted, (t[:, 0] - 1) * self.natural_slope(base)])
-        return float(log_z.sum() - theta.sum() - U @ wanted), slope
+        slope = np.concatenate([x[:, 0] - wanted, (t[:, 0] - self._square) * self.natural_slope(base)])
+        return float(log_z.sum() - theta @ self._square - U @ wanted), slope
 
     def natural(self, base: Array) -> Array:
         return -np.exp(np.where(self._learnt, np.clip(base, *_LOG_PRECISIONS), base)) / 2
@@ -359,9 +368,9 @@ class ContinuousBlock(Block):
             rows = np.flatnonzero(~np.isnan(numbers[q]))
             piece = (v[q, rows, None] > self.steps[q]).sum(axis=1)
             grids = outlook[q, rows, piece]
-            low, step, *_, share = grids[:, :HEAD].T
+            low, step, *_, log_share = grids[:, :HEAD].T
             log_density = _log_density_at(grids, (v[q, rows] - low) / step)
-            out[q, rows] = log_density + np.log(np.maximum(share, 1e-300) / (step * self.scale[q, 0]))
+            out[q, rows] = log_density + log_share - np.log(step * self.scale[q, 0])
         return out
 
     def log_unit(self, numbers: Array) -> NDArray[np.float64]:
@@ -403,7 +412,8 @@ def _gauss_legendre(n: int) -> tuple[Array, Array]:
 
 def _moments(grids: Array) -> tuple[Array, Array]:
     """Mean and standard deviation of grids of pieces, (..., pieces, HEAD + points)."""
-    mean, sd, share = np.moveaxis(grids[..., 3:HEAD], -1, 0)
+    mean, sd, log_share = np.moveaxis(grids[..., 3:HEAD], -1, 0)
+    share = np.exp(log_share)
     whole = (share * mean).sum(axis=-1)
     return whole, np.sqrt((share * (sd**2 + (mean - whole[..., None]) ** 2)).sum(axis=-1))
 
@@ -411,12 +421,13 @@ def _moments(grids: Array) -> tuple[Array, Array]:
 def _quantile(grids: Array, share: float) -> Array:
     """Below where that share of each person's answers lies, given grids of pieces, (people, pieces, HEAD + points)."""
     people = np.arange(len(grids))
-    up_to = np.cumsum(grids[..., HEAD - 1], axis=1)
+    shares = np.exp(grids[..., HEAD - 1])
+    up_to = np.cumsum(shares, axis=1)
     piece = np.minimum((up_to < share * up_to[:, -1:]).sum(axis=1), up_to.shape[1] - 1)
     own = grids[people, piece]
     low, step, n = own[:, :3].T
-    inside = 1 - (up_to[people, piece] - share * up_to[:, -1]) / own[:, HEAD - 1]
-    at = np.linspace(0, n - 1, 1 + 8 * int(n.min()))  # finer than the grid
+    inside = 1 - (up_to[people, piece] - share * up_to[:, -1]) / shares[people, piece]
+    at = np.linspace(0, n - 1, 1 + 8 * int(n.max()))  # finer than the grid
     p = np.exp(_log_density_at(own, at))
     below = np.cumsum(p[1:] + p[:-1], axis=0, dtype=np.float64)
     below = np.concatenate([np.zeros((1, len(n))), below / below[-1]])
