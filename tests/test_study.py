@@ -17,7 +17,7 @@ from mvrbm.encoding import encode
 from mvrbm.study import paper, run_study
 from mvrbm.study.experiments import Experiments, Sample, together
 from mvrbm.study.grid import Cell, Store
-from mvrbm.study.tables import NEAR, Figures, trends, written
+from mvrbm.study.tables import Figures, trends, written
 
 SMALL: dict[str, Any] = {
     "rows": 1000,
@@ -199,15 +199,7 @@ def test_the_quick_study_shows_the_papers_trends(tmp_path, capsys):
     assert main(["study", "--quick", "-o", str(tmp_path)]) == 0
     assert capsys.readouterr().out.strip() == (tmp_path / "tables.md").read_text().strip()
     found = Figures(json.loads((tmp_path / "results.json").read_text()))
-    missing = trends(found)
-    # By its direct links the default finds rankings of so few people with 2 hidden units as with 50 (17.8 and 17.4,
-    # 0.2 to 0.6 apart from seed to seed): there the curve is level, and chance tells whether it falls or rises.
-    level = missing["default"]["completion: falls from the smallest K to the largest"]
-    if level == ["ranking"]:
-        level.clear()
-        _, first, *_, last = found.curve("completion", "ranking", "default")
-        assert last <= (1 + NEAR) * first
-    for recipe, own in missing.items():
+    for recipe, own in trends(found).items():
         assert all(rows == [] for rows in own.values()), recipe
     for row in found.rows["reconstruction"]:
         for recipe in found.plan["recipes"]:
