@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.extending import overload
+
+_collecting = gc.isenabled()
+gc.disable()  # all that is imported stays: to look through it for garbage, again and again, takes as long as the import
+try:
+    import numba
+    from numba.extending import overload
+finally:
+    if _collecting:
+        gc.enable()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
