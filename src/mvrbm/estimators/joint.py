@@ -80,7 +80,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     hidden_share
         The share of answers that is hidden for early stopping, of up to 4,000 people: 0.1.
     patience
-        Epochs (8, and at least 100 steps) in which the hidden answers may be predicted no better; then the learning
+        Epochs (4, and at least 100 steps) in which the hidden answers may be predicted no better; then the learning
         rate falls to 0.3 of what it was, and after the third time training ends.
     refit_epochs
         Further epochs with all answers, once early stopping has found the best one: 25. With "masked" only.

@@ -59,7 +59,7 @@ class Settings:
     max_epochs: int = 200
     early_stopping: bool = True
     hidden_share: float = 0.1
-    patience: int = 8
+    patience: int = 4
     seed: int = 0
     n_threads: int | None = None
 
