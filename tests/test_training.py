@@ -14,10 +14,11 @@ from threadpoolctl import threadpool_info
 import mvrbm
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import encode
+from mvrbm.links import Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
 from mvrbm.training import DivergenceError, Settings, engine, train
-from mvrbm.training.objectives import CD, PCD, Batch
+from mvrbm.training.objectives import CD, PCD, Batch, Job, Objective
 from mvrbm.training.optimiser import largest
 from mvrbm.training.stopping import hide
 from mvrbm.units import KINDS
@@ -33,6 +34,13 @@ def start(answers, questions, n_hidden=8, seed=0):
 def survey():
     frame, schema = make_survey(900, random_state=3)
     return encode(frame, schema), list(schema)
+
+
+class Still(Objective):
+    """An objective that is as high everywhere."""
+
+    def jobs(self, rbm, batch):
+        return [Job(lambda rbm, piece, vector: vector.fill(0), rbm, batch)]
 
 
 def test_every_kind_of_question_is_in_a_case():
@@ -270,6 +278,24 @@ def test_every_setting_makes_a_difference(survey, setting, value):
         train(rbm, answers, Settings(**{"max_epochs": 3, "early_stopping": False, **chains, **more}))
         vectors.append(rbm.parameters.vector)
     assert (vectors[0] != vectors[1]).mean() > 0.9
+
+
+def test_decay_takes_small_weights_and_leaves_large_ones(survey):
+    """Without a gradient a weight w loses rate * decay * w / (1 + (w / 0.2)^2), as do the links between answers."""
+    answers, questions = survey
+    visible = Visible(questions, summarise(answers, questions))
+    ends = np.array([0, 1]), np.array([visible.n_features - 1, visible.n_features])  # an answer, and one answered
+    links = Links(*ends, visible.feature_question)
+    rbm = RBM.start(visible, 2, 0, answered=True, links=links)
+    p = rbm.parameters
+    p.W[:], p.R[:], p.U[:], p.w[:], p.links[:] = 0.01, 2.0, 0.01, 0.01, 0.2
+    one_step = {"max_epochs": 1, "batch_size": answers.n_rows, "learning_rate": 0.1, "early_stopping": False}
+    train(rbm, answers, Settings(decay=0.5, **one_step), objective=Still(0))
+    np.testing.assert_allclose(p.W, 0.01 * (1 - 0.05 / (1 + 0.05**2)), rtol=1e-6)
+    np.testing.assert_allclose(p.R, 2.0 * (1 - 0.05 / (1 + 10**2)), rtol=1e-6)
+    np.testing.assert_allclose(p.links, [0.2 * (1 - 0.05 / 2), 0.2], rtol=1e-6)
+    assert (np.float32(0.01) == p.U).all()
+    assert (p.w == np.float32(0.01)).all()
 
 
 @pytest.mark.parametrize(("setting", "value"), [("momentum", 0.5), ("n_chains", 64)])

@@ -46,6 +46,19 @@ def largest(vector: Any) -> float:
     return math.inf if bad else float(top)
 
 
+@kernel
+def shrink(weights: Any, share: Any, small: Any) -> None:
+    """Take a share of each weight of a matrix off, in place: all of the share of those far below `small`.
+
+    Of those far above it hardly any, as by a prior with heavy tails: w loses share * w / (1 + (w / small)^2).
+    """
+    one = weights.dtype.type(1)
+    for row in weights:
+        for i in range(len(row)):
+            size = row[i] / small
+            row[i] -= share * row[i] / (one + size * size)
+
+
 class Optimiser(ABC):
     """A rule for steps; `state` is all that it remembers between them."""
 

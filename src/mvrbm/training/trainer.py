@@ -20,7 +20,7 @@ from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.gap import FreeEnergyGap
 from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
-from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest
+from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest, shrink
 from mvrbm.training.slopes import Slopes
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
@@ -29,6 +29,7 @@ _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features come
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+_SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
 _FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that the masks are new
 
 
@@ -50,7 +51,7 @@ class Settings:
     plain_steps: bool = False
     schedule: str = "constant"
     l2: float = 0.0
-    decay: float = 0.15
+    decay: float = 0.3
     answered: bool = True
     links: int = 6
     refit_epochs: int = 25
@@ -371,10 +372,13 @@ class _Run:
 
     def _decay(self, rate: float) -> None:
         """Shrink the weights, and the links between answers: those from answered-or-not are few and may be large."""
-        parameters, left = self.rbm.parameters, self.rbm.dtype.type(1 - rate * self.settings.decay)
-        parameters.joint[:-1, :-1] *= left
+        parameters, as_ = self.rbm.parameters, self.rbm.dtype.type
+        share, small = as_(rate * self.settings.decay), as_(_SMALL)
+        shrink(parameters.joint[:-1, :-1], share, small)
         if self.rbm.links:
-            parameters.links[self.rbm.links.mutual] *= left
+            between = parameters.links[None, self.rbm.links.mutual]
+            shrink(between, share, small)
+            parameters.links[self.rbm.links.mutual] = between[0]
 
     def _gradient(self, batch: Batch) -> Array:
         gradient = self.workers.total(self.objective.jobs(self.rbm, batch), self.sum)
