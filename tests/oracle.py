@@ -14,7 +14,7 @@ import mvrbm
 from mvrbm.answers import Answers
 from mvrbm.links import ANSWERED_GAIN, Links
 from mvrbm.rbm import RBM
-from mvrbm.summary import summarise
+from mvrbm.summary import NEVER, summarise
 from mvrbm.visible import Visible
 
 FAR = 14.0  # standard deviations within which an unbounded number is listed
@@ -23,7 +23,7 @@ FAR = 14.0  # standard deviations within which an unbounded number is listed
 class Listed:
     """All answers to one question: their codes or number, G(v), H_k(v) and the weight of a grid point."""
 
-    def __init__(self, question, U, V, base, paper, location=0.0, scale=1.0, steps=()):
+    def __init__(self, question, U, V, base, paper, location=0.0, scale=1.0, steps=(), heights=()):
         kind = question.kind
         if kind == "binary":
             self.codes = np.array([[0], [1]])
@@ -44,7 +44,7 @@ class Listed:
         elif kind == "ranking":
             G, H = self._ranking(question, U, V, base, paper)
         else:
-            G, H = self._continuous(question, U, V, base, paper, location, scale, steps)
+            G, H = self._continuous(question, U, V, base, paper, location, scale, steps, heights)
         self.G, self.H = np.asarray(G, float), np.asarray(H, float)
         self.log_measure = getattr(self, "log_measure", np.zeros(len(self.G)))
 
@@ -102,15 +102,16 @@ class Listed:
                     H[n] += V[items + number] / 4 * (1 if o == 0 else -1)
         return G, H
 
-    def _continuous(self, question, U, V, base, paper, location, scale, steps):
+    def _continuous(self, question, U, V, base, paper, location, scale, steps, heights):
         """The number, and, which the paper has not, on which side of each step it lies."""
         low, high = -FAR, FAR
         if question.low is not None and not paper:
             low = (question.low - location) / scale
         if question.high is not None and not paper:
             high = (question.high - location) / scale
-        ends = [low, *((s - location) / scale for s in steps), high]
-        assert len(U) == len(ends) - 1
+        ends = [low, *((s - location) / scale for s in steps if s < NEVER), high]
+        assert len(U) == 1 + len(steps)
+        assert not np.any(np.array(heights)[len(ends) - 2 :])
         assert ends == sorted(ends)
         v, measure = [], []
         for left, right in itertools.pairwise(ends):
@@ -119,7 +120,7 @@ class Listed:
             measure.append(weights * (right - left) / 2)
         self.piece = piece = np.repeat(np.arange(len(v)), [len(part) for part in v])
         v, self.log_measure = np.concatenate(v), np.log(np.concatenate(measure))
-        above = np.array([[0.5 if n > j else -0.5 for j in range(len(steps))] for n in range(len(ends) - 1)])
+        above = np.array([[(h if n > j else -h) / 2 for j, h in enumerate(heights)] for n in range(len(ends) - 1)])
         self.codes = np.zeros((len(v), 0), int)
         self.numbers = (v * scale + location)[:, None]
         sigma = np.exp(-base[0] / 2)
@@ -290,7 +291,7 @@ class Oracle:
                 p.W[own].astype(float),
                 p.base[visible.base_question == n].astype(float),
             )
-            more = *location_and_scale(rbm, i), steps_of(rbm, i)
+            more = *location_and_scale(rbm, i), steps_of(rbm, i), steps_of(rbm, i, row=2)
             self.listed[i] = Listed(self.questions[i], U, V, base, visible.paper, *more)
         sizes = [len(self.listed[i].G) for i in self.only]
         self.index = np.stack([axis.ravel() for axis in np.indices(sizes)], axis=1)
@@ -376,12 +377,12 @@ class Oracle:
         return Answers(codes.astype(np.uint8), numbers.astype(np.float32))
 
 
-def steps_of(rbm, question):
-    """Where a number's steps are, as the summary of the data tells; the paper has none."""
+def steps_of(rbm, question, row=0):
+    """Where a number's steps are, or with row=2 how high, as the summary of the data tells; the paper has none."""
     questions, summary = rbm.visible.questions, rbm.visible.summary
     if not questions[question].n_numbers or rbm.visible.paper or not len(summary.steps):
         return ()
-    return summary.steps[sum(q.n_numbers for q in questions[:question]), 0]
+    return summary.steps[sum(q.n_numbers for q in questions[:question]), row]
 
 
 def location_and_scale(rbm, question):

@@ -90,7 +90,7 @@ def test_the_header_is_sorted_and_tells_no_time_path_or_thread(saved):
     assert set(told) == {
         *("digest", "estimator", "fitted", "format", "history", "library", "machine", "parameters", "schema")
     }
-    assert told["format"] == 3
+    assert told["format"] == 4
     assert told["library"] == mvrbm.__version__
     assert not {"n_threads", "verbose"} & set(told["parameters"])
 
@@ -178,7 +178,7 @@ def with_one(value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (put("format", 4), "it is of format 4, written by mvrbm .*: install a newer mvrbm"),
+        (put("format", 5), "it is of format 5, written by mvrbm .*: install a newer mvrbm"),
         (put("format", "1"), "its header does not say 'format' as it should"),
         (put("format", 0), "there is no format 0"),
         (put("estimator", "Oracle"), "a model of the class 'Oracle', which this version of mvrbm does not have"),
@@ -212,6 +212,8 @@ def with_one(value):
         (array("visible.steps", lambda a: a[:, :, ::-1]), "the steps of a number do not rise"),
         (array("visible.steps", lambda a: a + 1), "the steps of a number do not rise"),
         (array("visible.steps", lambda a: a[:, :1]), "the array 'visible.steps' has the shape"),
+        (array("visible.heights", lambda a: a + 1), "a step of a number is lower than 0 or higher than 1"),
+        (array("visible.heights", lambda a: a[:, :1]), "the array 'visible.heights' has the shape"),
         (array("w", lambda a: a.astype(np.float64)), "the array 'w' holds float64, not float32"),
         (array("w", lambda a: a.astype(np.int32)), "the array 'w' holds int32, not float32"),
         (array("U", lambda a: a[:, None]), "the array 'U' has the shape"),
@@ -296,7 +298,7 @@ def test_plain_data_and_arrays_come_back_as_they_were(tmp_path):
         write_arrays(tmp_path / "f", {"a": object()}, {})
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_a_file_of_each_format_still_loads(version, tmp_path):
     """Written once by tests/write_fixture.py; never to be written again. What is loaded can be saved by today's."""
     mvrbm.load(DATA / f"format-{version}.mvrbm").save(tmp_path / "again.mvrbm")

@@ -8,8 +8,11 @@ import pytest
 
 from mvrbm import MVRBM, Binary, Continuous, Schema
 from mvrbm.answers import Answers
+from mvrbm.encoding import encode
 from mvrbm.kernels import pieces
 from mvrbm.summary import NEVER, summarise
+from mvrbm.tables import Table
+from mvrbm.training.stopping import hide
 from mvrbm.units.truncated import draw_between
 from mvrbm.visible import Visible
 
@@ -21,19 +24,29 @@ def steps_of(column, weights=None):
 
 
 def test_steps_part_the_answers_into_eighths_halfway_between_two_that_were_given():
-    places, above = steps_of([*range(1, 101), np.nan])
+    places, above, heights = steps_of([*range(1, 101), np.nan])
     np.testing.assert_array_equal(places, [13.5, 25.5, 38.5, 50.5, 63.5, 75.5, 88.5])
     np.testing.assert_allclose(above, [0.87, 0.75, 0.62, 0.5, 0.37, 0.25, 0.12])
+    assert (heights == 1).all()
+
+
+@pytest.mark.parametrize(("n", "pieces"), [(80, 8), (159, 8), (160, 16), (320, 32), (5000, 32)])
+def test_more_answers_have_more_steps_and_those_within_eighths_are_low(n, pieces):
+    places, above, heights = steps_of(np.arange(n))
+    assert len(places) == pieces - 1
+    np.testing.assert_allclose(above, np.arange(pieces - 1, 0, -1) / pieces, atol=1 / n)
+    high = np.arange(1, pieces) % (pieces // 8) == 0
+    np.testing.assert_array_equal(heights, np.where(high, 1.0, 0.3))
 
 
 def test_steps_count_by_weight():
     n = np.arange(1, 101)
-    places, _ = steps_of(n, np.where(n <= 50, 3.0, 1.0))
+    places, *_ = steps_of(n, np.where(n <= 50, 3.0, 1.0))
     assert places[3] == 34.5  # half of the weight of 200 is 100, and 33 * 3 is just below it
 
 
 def test_a_number_given_by_many_parts_them_once():
-    places, above = steps_of([0.0] * 60 + list(np.arange(1, 41) / 10))
+    places, above, _ = steps_of([0.0] * 60 + list(np.arange(1, 41) / 10))
     assert places[0] == pytest.approx(0.05)
     assert above[0] == pytest.approx(0.4)
     assert len(places) == 4
@@ -42,10 +55,10 @@ def test_a_number_given_by_many_parts_them_once():
 
 @pytest.mark.parametrize("column", [list(range(79)), [5.0] * 200, [np.nan] * 200], ids=["few", "constant", "blank"])
 def test_no_steps(column):
-    assert steps_of(column).shape == (2, 0)
+    assert steps_of(column).shape == (3, 0)
 
 
-def by_quadrature(z, theta, edges):
+def by_quadrature(z, theta, edges, heights):
     """Log of the integral, and the means of x, of its steps and of x^2."""
     mean, sd = -0.5 / theta * z[0], np.sqrt(-0.5 / theta)
     low = max(edges[0], min(mean, edges[-1]) - 15 * sd)
@@ -55,7 +68,7 @@ def by_quadrature(z, theta, edges):
     for left, right in itertools.pairwise(ends):
         node, weight = np.polynomial.legendre.leggauss(250)
         v = left + (right - left) * (node + 1) / 2
-        step = np.where(v > edges[1:-1, None], 0.5, -0.5)
+        step = heights[:, None] * np.where(v > edges[1:-1, None], 0.5, -0.5)
         log_f = theta * v**2 + z[0] * v + z[1:] @ step + np.log(weight * (right - left) / 2)
         parts.append((log_f, np.concatenate([v[None], step, v[None] ** 2])))
     log_f, x = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts], axis=1)
@@ -72,17 +85,18 @@ def test_pieces_against_quadrature(bounds, n_steps, size):
     edges = np.array([[bounds[0], *np.sort(rng.uniform(-1.8, 2.3, n_steps)), bounds[1]] for _ in range(2)])
     if n_steps > 1:
         edges[1, -2] = bounds[1]  # a step fewer
+    heights = rng.choice([0.0, 0.3, 1.0], (2, n_steps))
     z, theta = size * rng.standard_normal((2 * n, people)), -np.exp(0.5 * rng.standard_normal(2)) / 2
     there = rng.random((2, people)) < 0.8
     x, t, log_z = np.full((2 * n, people), np.nan), np.full((2, people), np.nan), np.full((2, people), np.nan)
-    pieces.moments(z, theta, edges, there, x, t)
-    pieces.log_partition(z, theta, edges, there, log_z)
+    pieces.moments(z, theta, edges, heights, there, x, t)
+    pieces.log_partition(z, theta, edges, heights, there, log_z)
     for q, b in np.ndindex(2, people):
         own = slice(q * n, (q + 1) * n)
         if not there[q, b]:
             assert not np.any([*x[own, b], t[q, b], log_z[q, b]])
             continue
-        total, expected = by_quadrature(z[own, b], theta[q], edges[q])
+        total, expected = by_quadrature(z[own, b], theta[q], edges[q], heights[q])
         np.testing.assert_allclose(log_z[q, b], total, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose([*x[own, b], t[q, b]], expected, rtol=1e-7, atol=1e-7)
 
@@ -92,8 +106,8 @@ def test_what_bounds_leave_may_lie_far_out(far):
     """There the density falls as exp(-far y), and its mean is 1 / far from the bound."""
     edges, z, theta = np.array([[far, far + 1, np.inf]]), np.zeros((2, 1)), np.array([-0.5])
     x, t, log_z = np.empty((2, 1)), np.empty((1, 1)), np.empty((1, 1))
-    pieces.moments(z, theta, edges, np.ones((1, 1), bool), x, t)
-    pieces.log_partition(z, theta, edges, np.ones((1, 1), bool), log_z)
+    pieces.moments(z, theta, edges, np.ones((1, 1)), np.ones((1, 1), bool), x, t)
+    pieces.log_partition(z, theta, edges, np.ones((1, 1)), np.ones((1, 1), bool), log_z)
     assert x[0, 0] - far == pytest.approx(1 / far, rel=3e-3)
     assert x[1, 0] == pytest.approx(-0.5)
     assert log_z[0, 0] == pytest.approx(-(far**2) / 2 - np.log(far), abs=2e-3)
@@ -104,10 +118,12 @@ def test_draws_come_from_the_pieces():
     edges, theta = np.array([[-1.0, -0.4, 0.3, np.inf]]), np.array([-0.7])
     z, u = np.repeat([[0.5], [1.5], [-2.0]], 200_000, axis=1), rng.random((1, 200_000)).astype(np.float32)
     low, high, left = np.empty((3, *u.shape))
-    pieces.choose(z, theta, edges, u, low, high, left)
+    heights = np.array([[1.0, 0.3]])
+    pieces.choose(z, theta, edges, heights, u, low, high, left)
     x = -0.5 / theta[0] * z[:1] + np.sqrt(-0.5 / theta[0]) * draw_between(low, high, left)
-    _, expected = by_quadrature(z[:, 0], theta[0], edges[0])
-    found = [x.mean(), *((x > edge).mean() - 0.5 for edge in edges[0, 1:-1]), (x**2).mean()]
+    _, expected = by_quadrature(z[:, 0], theta[0], edges[0], heights[0])
+    steps = heights[0] * ((x[0] > edges[0, 1:-1, None]).mean(axis=1) - 0.5)
+    found = [x.mean(), *steps, (x**2).mean()]
     np.testing.assert_allclose(found, expected, atol=0.01)
     assert x.min() >= -1.0
 
@@ -131,19 +147,38 @@ def test_a_period_in_the_table_is_no_period_in_the_steps(monkeypatch):
     monkeypatch.setattr("mvrbm.summary._ENOUGH_ROWS", 5_000)
     rng = np.random.default_rng(0)
     first = np.arange(10_000) % 2 == 0
-    _, above = steps_of(np.where(first, 178.0, 160.0) + 7 * rng.standard_normal(10_000))
-    np.testing.assert_allclose(above, np.arange(7, 0, -1) / 8, atol=1e-3)
-    places, _ = steps_of(np.where(first, rng.standard_normal(10_000), np.nan))
-    assert len(places) == 7
+    _, above, _ = steps_of(np.where(first, 178.0, 160.0) + 7 * rng.standard_normal(10_000))
+    np.testing.assert_allclose(above, np.arange(31, 0, -1) / 32, atol=1e-3)
+    places, *_ = steps_of(np.where(first, rng.standard_normal(10_000), np.nan))
+    assert len(places) == 31
 
 
 def test_steps_that_an_outlier_moves_together_are_none():
     numbers = np.exp(np.random.default_rng(0).standard_normal(500))
     numbers[3] = 1e30
-    assert steps_of(numbers).shape == (2, 0)
+    assert steps_of(numbers).shape == (3, 0)
     frame = pd.DataFrame({"income": numbers, "said": ["yes", "no"] * 250})
     model = MVRBM(3, schema=Schema([Continuous("income", low=0), Binary("said")]), max_epochs=3, random_state=0)
     assert np.isfinite(model.fit(frame).score_samples(frame)).all()
+
+
+def test_one_mistake_among_numbers_does_not_drown_the_rest():
+    """An age of 999999 that is hidden to stop by: all else is learnt as without it."""
+    rng = np.random.default_rng(0)
+    said = rng.choice(["yes", "no"], 600)
+    frame = pd.DataFrame({"said": said, "again": said, "age": rng.normal(50, 10, 600)})
+    schema = Schema([Binary("said", values=["no", "yes"]), Binary("again", values=["no", "yes"]), Continuous("age")])
+    answers = encode(Table(frame), schema)
+    model = MVRBM(3, schema=schema, n_models=1, random_state=0)
+    hidden = hide(answers, Visible(list(schema), summarise(answers, list(schema))), 0.1, model._settings().seed).hidden
+    frame.loc[np.flatnonzero(~np.isnan(hidden.numbers[:, 0]))[0], "age"] = 999_999
+    model.fit(frame)
+    assert model.rbm_.visible.summary.moments[0, 2] < 20  # it is hidden
+    assert model.history_.start_loss < 10  # where the mistake counts as it is, it is all that is heard of
+    assert model.history_.best_epoch > 0
+    assert (model.complete(frame.assign(again=None))["again"] == said).all()
+    paper = MVRBM(3, schema=schema, recipe="paper", max_epochs=0, random_state=0).fit(frame).rbm_.visible
+    assert paper.features(paper.load(encode(Table(frame), schema), np.arange(600)))[-1].max() > 20  # to the letter
 
 
 def test_the_density_of_what_can_hardly_be():
@@ -185,9 +220,10 @@ def test_numbers_with_fewer_steps_are_drawn_beside_those_with_more():
     few = frame.mask(rng.random(frame.shape) < 0.3)
     schema = Schema([Continuous("whole"), Continuous("fine")])
     model = MVRBM(3, schema=schema, max_epochs=5, n_models=1, random_state=0).fit(few)
-    places, above = model.rbm_.visible.summary.steps.transpose(1, 0, 2)
-    assert (places < NEVER).sum(axis=1).tolist() == [3, 7]
+    places, above, heights = model.rbm_.visible.summary.steps.transpose(1, 0, 2)
+    assert (places < NEVER).sum(axis=1).tolist() == [3, 15]
     assert not above[places == NEVER].any()
+    assert not heights[places == NEVER].any()
     (drawn,) = model.complete(few, draws=1)
     known = few.notna().to_numpy()
     np.testing.assert_allclose(drawn.to_numpy()[known], few.to_numpy()[known], rtol=1e-6)

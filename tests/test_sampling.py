@@ -12,7 +12,7 @@ from mvrbm.kernels.random import Stream
 from mvrbm.visible import Chunk
 from oracle import CASES, Oracle, machine
 
-N = 100_000
+N = 150_000
 
 
 def load(rbm, answers):

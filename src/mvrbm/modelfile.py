@@ -15,7 +15,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.training import History
 
-FORMAT = 3
+FORMAT = 4
 _LEFT_OUT = ("n_threads", "verbose")  # they change no answer, so they must change no byte
 
 

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
 Sums = tuple[NDArray[Any], ...]
 
-_SHARES = np.arange(1, 8) / 8
-"""The shares of the answers below the steps of a number."""
+_PIECES = (32, 16, 8)
+"""Into how many equal shares of its answers the steps of a number part it: as many as there are answers for."""
 NEVER = 1e300
 """Where a step is that no number reaches."""
+_LOW = 0.3
+"""The height of a step within an eighth of the answers: what it says is learnt late, where eighths do not say it."""
 _LEAST_IN_A_STEP = 10  # answers to a number between two steps, or it has none
 _ENOUGH_ROWS = 100_000  # of a table, that tell where the steps are
 _LEAST_WIDTH = 1e-6  # of a piece between two steps, in standard deviations: what is nearer is one to the model
@@ -36,9 +38,10 @@ class Summary:
     """How often each code was given, (code columns, codes)."""
     moments: NDArray[np.float64]
     """Weight, mean and standard deviation of each number column, (number columns, 3)."""
-    steps: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 2, 0)))
-    """Of each number column, numbers that part the answers, rising, and the share above each, (number columns, 2,
-    steps); beyond all numbers where there are fewer, and without a row where nothing is known of any."""
+    steps: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 0)))
+    """Of each number column, numbers that part the answers, rising, the share above each, and how high a step each is,
+    (number columns, 3, steps); beyond all numbers where there are fewer, and without a row where nothing is known of
+    any."""
 
     def of(self, codes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Summary:
         """The summary of some columns."""
@@ -47,7 +50,8 @@ class Summary:
 
     def state(self) -> State:
         """The arrays, for files."""
-        return {"counts": self.counts, "moments": self.moments, "steps": self.steps}
+        own = {"counts": self.counts, "moments": self.moments}
+        return own | {"steps": self.steps[:, :2], "heights": self.steps[:, 2]}
 
     @classmethod
     def restored(cls, questions: Sequence[Question], stored: Stored) -> Summary:
@@ -60,8 +64,13 @@ class Summary:
         if "steps" not in stored:  # files of format 1 and 2
             return found
         steps = stored.take("steps", (None, 2, None), np.float64)
+        each = (len(steps), steps.shape[2])
+        heights = stored.take("heights", each, np.float64) if "heights" in stored else np.ones(each)  # as of format 3
+        steps = np.concatenate([steps, heights[:, None]], axis=1)
         if len(steps) not in (0, n_numbers) or not _are_steps(steps):
             raise FileError("the steps of a number do not rise")
+        if (heights < 0).any() or (heights > 1).any():
+            raise FileError("a step of a number is lower than 0 or higher than 1")
         return cls(found.counts, found.moments, steps)
 
 
@@ -118,7 +127,7 @@ def summarise(table: Source, questions: Sequence[Question], weights: Weights | N
     mean /= np.maximum(weight, 1e-300)
     (square,) = _totals(table, _Squares(mean), own)
     moments = np.stack([weight, mean, np.sqrt(square / np.maximum(weight, 1e-300))], axis=1)
-    return Summary(counts, moments, _steps(table, own, moments[:, 2]) if len(moments) else np.zeros((0, 2, 0)))
+    return Summary(counts, moments, _steps(table, own, moments[:, 2]) if len(moments) else np.zeros((0, 3, 0)))
 
 
 def _steps(table: Source, weights: Weights | None, spread: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,24 +139,28 @@ def _steps(table: Source, weights: Weights | None, spread: NDArray[np.float64]) 
 
 
 def _steps_of(numbers: NDArray[np.floating], weights: Weights, least: float) -> NDArray[np.float64]:
-    """Where eighths of the answers part, and the share above: halfway between two answers that were given.
+    """Where equal shares of the answers part, halfway between two that were given, the share above, and how high it is.
 
-    Steps that are nearer than `least` to each other, or to the ends of the answers, are left out.
+    Steps that are nearer than `least` to each other, or to the ends of the answers, are left out. Those within an
+    eighth of the answers are low.
     """
-    found = np.zeros((2, len(_SHARES)))
+    found = np.zeros((3, max(_PIECES) - 1))
     found[0] = NEVER
-    if len(numbers) < _LEAST_IN_A_STEP * (len(_SHARES) + 1):
+    pieces = next((n for n in _PIECES if len(numbers) >= _LEAST_IN_A_STEP * n), 1)
+    if pieces == 1:
         return found
     values, place = np.unique(numbers.astype(np.float64), return_inverse=True)
     weight = np.bincount(place, weights)
     up_to = np.cumsum(weight / weight.sum())
-    last = np.unique(np.searchsorted(up_to, _SHARES - 1e-9))
+    last = np.unique(np.searchsorted(up_to, np.arange(1, pieces) / pieces - 1e-9))
     last = last[last < len(values) - 1]
+    eighth = np.isin(last, np.searchsorted(up_to, np.arange(1, 8) / 8 - 1e-9))
     at = (values[last] + values[last + 1]) / 2
     wide = np.diff([values[0], *at]) > least
     wide &= values[-1] - at > least
     found[0, : wide.sum()] = at[wide]
     found[1, : wide.sum()] = 1 - up_to[last][wide]
+    found[2, : wide.sum()] = np.where(eighth[wide], 1.0, _LOW)
     return found
 
 

@@ -1,7 +1,8 @@
 """A Gaussian in pieces: the density of a number x with inputs z is exp(-x^2 / 2 s^2 + z_0 x + sum of z_j step_j(x)).
 
-A step is 1/2 above its place and -1/2 below it, so on the piece between two places the density is the same Gaussian
-times a factor of the piece's own. Everything is in float64, by logarithms: what bounds leave may lie far out in a tail.
+A step is half of its height above its place and minus that below it, so on the piece between two places the density is
+the same Gaussian times a factor of the piece's own. Everything is in float64, by logarithms: what bounds leave may lie
+far out in a tail.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ def _density(a: float, log_mass: float) -> float:
 
 @kernel
 def _share_out(z: Any, mean: float, sd: float, edges: Any, log_mass: Any, share: Any) -> float:
-    """Write the log of the Gaussian's mass in each piece, and the piece's share; return the log of their total."""
+    """Write the log of the Gaussian's mass in each piece, and the piece's share; return the log of their total.
+
+    z is by `_inputs`.
+    """
     n = len(share)
     factor = 0.0
     for j in range(1, n):
@@ -78,20 +82,30 @@ def _share_out(z: Any, mean: float, sd: float, edges: Any, log_mass: Any, share:
 
 
 @kernel
-def features(numbers: Any, location: Any, scale: Any, steps: Any, x: Any) -> None:
-    """Write each number in standard deviations from its mean, and its steps; 0 where there is none."""
+def _inputs(z: Any, heights: Any, out: Any) -> None:
+    """Write what a number's inputs add from each side of a step to the other; the first is that of x."""
+    out[0] = z[0]
+    for j in range(1, len(out)):
+        out[j] = heights[j - 1] * z[j]
+
+
+@kernel
+def features(numbers: Any, location: Any, scale: Any, far: float, steps: Any, heights: Any, x: Any) -> None:
+    """Write each number in standard deviations from its mean, at most `far`, and its steps; 0 where there is none."""
     n = steps.shape[1] + 1
     for q in range(len(numbers)):
         for b in range(numbers.shape[1]):
             v = (numbers[q, b] - location[q, 0]) / scale[q, 0]
             there = not math.isnan(v)
+            v = min(max(v, -far), far) if there else v
             x[q * n, b] = v if there else 0.0
             for j in range(1, n):
-                x[q * n + j, b] = (0.5 if v > steps[q, j - 1] else -0.5) if there else 0.0
+                half = 0.5 * heights[q, j - 1]
+                x[q * n + j, b] = (half if v > steps[q, j - 1] else -half) if there else 0.0
 
 
 @kernel
-def moments(z: Any, theta: Any, edges: Any, there: Any, x: Any, t: Any) -> None:
+def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t: Any) -> None:
     """Write the means of x and its steps, and of x^2, of what is there; z, x are (features, people), t (numbers, ...).
 
     The edges of the pieces, (numbers, pieces + 1), are the bounds and the places of the steps.
@@ -106,8 +120,7 @@ def moments(z: Any, theta: Any, edges: Any, there: Any, x: Any, t: Any) -> None:
                 x[q * n : (q + 1) * n, b] = 0.0
                 t[q, b] = 0.0
                 continue
-            for j in range(n):
-                own[j] = z[q * n + j, b]
+            _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = variance * own[0]
             _share_out(own, mean, sd, edges[q], log_mass, share)
             first = second = 0.0
@@ -115,7 +128,7 @@ def moments(z: Any, theta: Any, edges: Any, there: Any, x: Any, t: Any) -> None:
             for i in range(n):
                 above -= share[i]
                 if i + 1 < n:
-                    x[q * n + i + 1, b] = above - 0.5
+                    x[q * n + i + 1, b] = heights[q, i] * (above - 0.5)
                 if share[i] > 0.0:
                     low, high = edges[q, i], edges[q, i + 1]
                     at_low = _density((low - mean) / sd, log_mass[i])
@@ -129,7 +142,7 @@ def moments(z: Any, theta: Any, edges: Any, there: Any, x: Any, t: Any) -> None:
 
 
 @kernel
-def log_partition(z: Any, theta: Any, edges: Any, there: Any, out: Any) -> None:
+def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out: Any) -> None:
     """Write the log of the integral over each number that is there."""
     n = edges.shape[1] - 1
     own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
@@ -138,8 +151,7 @@ def log_partition(z: Any, theta: Any, edges: Any, there: Any, out: Any) -> None:
         for b in range(z.shape[1]):
             out[q, b] = 0.0
             if there[q, b]:
-                for j in range(n):
-                    own[j] = z[q * n + j, b]
+                _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
                 mean = sd * sd * own[0]
                 total = _share_out(own, mean, sd, edges[q], log_mass, share)
                 # the terms can be huge and opposite: only their sum may be rounded to the precision of out
@@ -147,15 +159,14 @@ def log_partition(z: Any, theta: Any, edges: Any, there: Any, out: Any) -> None:
 
 
 @kernel
-def choose(z: Any, theta: Any, edges: Any, u: Any, low: Any, high: Any, left: Any) -> None:
+def choose(z: Any, theta: Any, edges: Any, heights: Any, u: Any, low: Any, high: Any, left: Any) -> None:
     """Write the ends, in standard deviations from the Gaussian's mean, of a piece drawn by u, and what is left of u."""
     n = edges.shape[1] - 1
     own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
     for q in range(len(edges)):
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
-            for j in range(n):
-                own[j] = z[q * n + j, b]
+            _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = sd * sd * own[0]
             _share_out(own, mean, sd, edges[q], log_mass, share)
             rest, at = float(u[q, b]), 0

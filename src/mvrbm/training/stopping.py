@@ -20,6 +20,8 @@ from mvrbm.visible import Chunk, Visible
 MOST_ROWS = 4000
 """People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
 
+_LEAST_LOG = -100.0
+"""The least that a hidden answer counts for in the loss."""
 
 MOST_PATTERNS = 1000
 """People of whom a machine remembers which questions they answered."""
@@ -118,7 +120,10 @@ class HiddenAnswers:
         )
 
     def loss(self, rbm: RBM, workers: Workers, weights: Array | None = None) -> float:
-        """Minus the mean log-probability of a hidden answer, given the posterior of what was kept."""
+        """Minus the mean log-probability of a hidden answer, given the posterior of what was kept.
+
+        No answer counts as less probable than `_LEAST_LOG` says: a mistake would be all that is heard of.
+        """
         given, hidden_answers = self.given, self.hidden
 
         def of(own: Index) -> tuple[float, float]:
@@ -126,6 +131,7 @@ class HiddenAnswers:
             X = rbm.features(kept)
             log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept, X), X)
             weight = weight_of(weights, self.rows[own])
+            log_prob = np.maximum(log_prob, _LEAST_LOG)
             score, number = log_prob.sum(axis=0, dtype=np.float64), rbm.visible.answered(hidden).sum(axis=0)
             return float(weight @ score), float(weight @ number)
 

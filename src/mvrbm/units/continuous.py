@@ -192,6 +192,10 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _LOG_PRECISIONS = (-6.0, 14.0)
 """Where a log(1/sigma^2) that is learnt may lie: answers that pile up at both bounds would push it down without end."""
 
+_FAR = 15.0
+"""Standard deviations from the mean, beyond which a number counts as one so far: 999999 among ages is a mistake that
+would drown all that others tell."""
+
 _MOST_POINTS = 400
 """In a grid that covers what every state of the hidden layer makes likely."""
 _LEAST_POINTS = 8
@@ -202,9 +206,9 @@ class ContinuousBlock(Block):
     """Numbers: a Gaussian given the hidden units (paper, table of section 2.1), in pieces, cut off at its bounds.
 
     The first feature is the standardised answer x, the base statistic x^2 with theta = -1/(2 sigma^2); the parameter
-    that is learnt is log(1/sigma^2). The others say on which side of each step the answer lies, 1/2 above and -1/2
-    below, where the steps part the answers into equal shares: what comes with a number need not rise and fall with it.
-    They are for hidden units. The paper fixes sigma = 1 and has neither bounds nor steps.
+    that is learnt is log(1/sigma^2). The others say on which side of each step the answer lies, half of the step's
+    height above and minus that below, where the steps part the answers into equal shares: what comes with a number need
+    not rise and fall with it. They are for hidden units. The paper fixes sigma = 1 and has neither bounds nor steps.
     """
 
     links_itself = False
@@ -220,11 +224,13 @@ class ContinuousBlock(Block):
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         self._mean_field = paper
+        self._far = np.inf if paper else _FAR
         self._square = np.where(sd > 0, (sd / self.scale[:, 0]) ** 2, 1.0)
         """The mean of x^2: 1, unless the numbers are too near each other to be told apart by their spread."""
         bounds = np.array([[-np.inf, np.inf] if paper else [q.least_number, q.most_number] for q in questions])
         low, high = ((bounds - self.location) / self.scale).T[:, :, None]
-        at = np.zeros((len(questions), 0)) if paper or not len(summary.steps) else summary.steps[:, 0]
+        none = np.zeros((len(questions), 3, 0))
+        at, _, self.heights = np.moveaxis(none if paper or not len(summary.steps) else summary.steps, 1, 0)
         self.steps: NDArray[np.float64] = np.where(at < NEVER, (at - self.location) / self.scale, np.inf)
         """Where the steps are, (questions, steps); infinite where a question has fewer."""
         self.edges = np.concatenate([low, np.clip(self.steps, low, high), high], axis=1)
@@ -240,7 +246,7 @@ class ContinuousBlock(Block):
 
     def effects(self, W: Array) -> Array:
         """What one standard deviation more adds, steps included: the slope of a line, where numbers are normal."""
-        slope = np.exp(-0.5 * self.steps**2) / np.sqrt(2 * np.pi)  # of each step; 0 of one that is infinitely far
+        slope = self.heights * np.exp(-0.5 * self.steps**2) / np.sqrt(2 * np.pi)  # 0 of one that is infinitely far
         own = W.reshape(len(self.questions), self.n_pieces, -1)
         effect: Array = own[:, 0] + np.einsum("qj,qjk->qk", slope, own[:, 1:])
         return effect
@@ -251,7 +257,7 @@ class ContinuousBlock(Block):
         if self.n_pieces > 1 or np.isfinite(self.edges).any():  # else the standard Gaussian is the best
             wanted = np.zeros((len(base), self.n_pieces))
             if self.n_pieces > 1:
-                wanted[:, 1:] = summary.steps[:, 1] - 0.5
+                wanted[:, 1:] = self.heights * (summary.steps[:, 1] - 0.5)
             first = np.concatenate([U, base])
             # answers piled up at a bound would go further; a fixed sigma stays where it is
             within = [(-30.0, 30.0)] * len(U)
@@ -279,23 +285,23 @@ class ContinuousBlock(Block):
         return np.where(free, self.natural(base), 0).astype(base.dtype)
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
-        pieces.features(numbers, self.location, self.scale, self.steps, x)
+        pieces.features(numbers, self.location, self.scale, self._far, self.steps, self.heights, x)
 
     def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:
         np.square(x[:: self.n_pieces], out=t)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
         low, high, left = np.empty((3, *u.shape))
-        pieces.choose(z, theta.astype(np.float64), self.edges, u, low, high, left)
+        pieces.choose(z, theta.astype(np.float64), self.edges, self.heights, u, low, high, left)
         variance = -0.5 / theta.astype(np.float64)[:, None]
         x = variance * z[:: self.n_pieces] + np.sqrt(variance) * draw_between(low, high, left)
         numbers[:] = x * self.scale + self.location
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
-        pieces.moments(z, theta.astype(np.float64), self.edges, ~np.isnan(numbers), x, t)
+        pieces.moments(z, theta.astype(np.float64), self.edges, self.heights, ~np.isnan(numbers), x, t)
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
-        pieces.log_partition(z, theta.astype(np.float64), self.edges, ~np.isnan(numbers), out)
+        pieces.log_partition(z, theta.astype(np.float64), self.edges, self.heights, ~np.isnan(numbers), out)
 
     def outlook(
         self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
@@ -306,7 +312,8 @@ class ContinuousBlock(Block):
         """
         if self._mean_field:
             P, U, W = P[:0], U + share * W @ P, W[:, :0]
-        bias = np.broadcast_to(U, (len(U), P.shape[1]))
+        height = np.insert(self.heights, 0, 1.0, axis=1).reshape(-1, 1)
+        W, bias = height * W, np.broadcast_to(height * U, (len(U), P.shape[1]))
         P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
         grids: Array = densities(P, W, share, bias, theta, self.edges, wanted)
         return grids
@@ -329,7 +336,8 @@ class ContinuousBlock(Block):
         In each piece they are those of Gauss and Legendre, about four for each sigma.
         """
         sd = np.sqrt(variance)
-        lift = (np.abs(U[1:]).max(axis=1) + np.abs(W[1:]).sum(axis=1)).sum()  # of one piece over another, at most
+        # of one piece over another, at most
+        lift = self.heights[i] @ (np.abs(U[1:]).max(axis=1) + np.abs(W[1:]).sum(axis=1))
         reach = sd * np.sqrt(49 + 2 * lift)
         first, *_, last = self.edges[i]
         low = variance * (U[0].min() + np.minimum(W[0], 0).sum()) - reach
@@ -344,7 +352,7 @@ class ContinuousBlock(Block):
             points.append(left + (right - left) * (place + 1) / 2)
             weights.append(weight * (right - left) / 2)
         x = np.concatenate(points)
-        steps = np.where(x > self.steps[i][:, None], 0.5, -0.5)
+        steps = self.heights[i][:, None] * np.where(x > self.steps[i][:, None], 0.5, -0.5)
         return np.concatenate([x[None], steps]), np.log(np.concatenate(weights))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
