@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from threadpoolctl import threadpool_limits
 
 from mvrbm.answers import Answers, Source
 from mvrbm.arrays import State, Stored, under
@@ -148,10 +149,11 @@ class Visible:
 
     def start(self) -> tuple[Array, Array]:
         """Biases and base parameters that fit the marginals: the machine without hidden units, the baseline."""
-        found = [
-            p.block.start(self.summary.of(self.code_columns[p.codes], self.number_columns[p.numbers]))
-            for p in self.parts
-        ]
+        with threadpool_limits(limits=1):  # vectors this small lose forty times the time to waiting threads
+            found = [
+                p.block.start(self.summary.of(self.code_columns[p.codes], self.number_columns[p.numbers]))
+                for p in self.parts
+            ]
         return np.concatenate([U for U, _ in found]), np.concatenate([base for _, base in found])
 
     def state(self) -> State:

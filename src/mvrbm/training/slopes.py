@@ -30,6 +30,7 @@ class Slopes:
         where = np.flatnonzero(on), own
         self._of_weights = sparse.csr_array((place[on], where), shape=(len(place), len(scales)), dtype=kind)
         self._of_links = self._shared_by_links(rbm, place, on).astype(kind)
+        self._to_scales, self._to_slopes = self._of_weights.T.tocsr(), self._of_links.T.tocsr()
         self._shape = len(scales), rbm.n_hidden
         alone = rbm.parameters.like(np.ones_like(rbm.parameters.vector))
         alone.W[on] = _ALONE
@@ -63,8 +64,8 @@ class Slopes:
         if self.size == len(self._alone):
             optimiser.step(parameters.vector, gradient.vector, rate, workers)
             return
-        slopes = (self._of_weights.T @ gradient.W).ravel()
-        uphill = np.concatenate([self._alone * gradient.vector, slopes, self._of_links.T @ gradient.links])
+        slopes = (self._to_scales @ gradient.W).ravel()
+        uphill = np.concatenate([self._alone * gradient.vector, slopes, self._to_slopes @ gradient.links])
         moved = np.zeros(self.size, uphill.dtype)
         optimiser.step(moved, uphill, rate, workers)
         own, slopes, links = np.split(moved, [len(self._alone), len(self._alone) + len(slopes)])

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
-from threadpoolctl import threadpool_limits
 
 from mvrbm.kernels import levels
 from mvrbm.kernels.outlook import tilted
@@ -91,8 +90,7 @@ class LevelBlock(Block):
 
         first = np.zeros(self.n_features + len(free))
         options = {"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-9}
-        with threadpool_limits(limits=1):  # vectors this small lose forty times the time to waiting threads
-            best = optimize.minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x
+        best = optimize.minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x
         base = base.copy()
         base[free] = best[self.n_features :]
         return best[: self.n_features], base
