@@ -281,21 +281,33 @@ def test_every_setting_makes_a_difference(survey, setting, value):
 
 
 def test_decay_takes_small_weights_and_leaves_large_ones(survey):
-    """Without a gradient a weight w loses rate * decay * w / (1 + (w / 0.2)^2), as do the links between answers."""
+    """Without a gradient a weight w loses rate * decay * w / (1 + (w / 0.2)^2), around the middle of the data.
+
+    So do links; what an average answer says and what an average row is to the hidden units stays as it is.
+    """
     answers, questions = survey
     visible = Visible(questions, summarise(answers, questions))
-    ends = np.array([0, 1]), np.array([visible.n_features - 1, visible.n_features])  # an answer, and one answered
-    links = Links(*ends, visible.feature_question)
-    rbm = RBM.start(visible, 2, 0, answered=True, links=links)
-    p = rbm.parameters
-    p.W[:], p.R[:], p.U[:], p.w[:], p.links[:] = 0.01, 2.0, 0.01, 0.01, 0.2
+    ends = np.array([0, 1]), np.array([visible.n_features - 1, visible.n_features + 1])  # an answer, and one answered
+    rbm = RBM.start(visible, 2, 0, answered=True, links=Links(*ends, visible.feature_question))
+    p, n = rbm.parameters, visible.n_features
+    X = rbm.features(visible.load(answers, np.arange(answers.n_rows))).astype(float)
+    told = X[n:-1].sum(axis=1)
+    own = X[:n].sum(axis=1) / told[visible.feature_question]
+    p.W[:], p.U[:], p.w[:], p.links[:] = 0.01, 0.01, 0.01, 0.2
+    average = np.add.reduceat(0.01 * own, visible.feature_start)[:, None]
+    p.R[:] = 2.0 - average
+    middle = 0.7 * told / answers.n_rows
+    before = (p.w + middle @ (p.R + average)).copy()
     one_step = {"max_epochs": 1, "batch_size": answers.n_rows, "learning_rate": 0.1, "early_stopping": False}
     train(rbm, answers, Settings(decay=0.5, **one_step), objective=Still(0))
-    np.testing.assert_allclose(p.W, 0.01 * (1 - 0.05 / (1 + 0.05**2)), rtol=1e-6)
-    np.testing.assert_allclose(p.R, 2.0 * (1 - 0.05 / (1 + 10**2)), rtol=1e-6)
-    np.testing.assert_allclose(p.links, [0.2 * (1 - 0.05 / 2), 0.2], rtol=1e-6)
-    assert (np.float32(0.01) == p.U).all()
-    assert (p.w == np.float32(0.01)).all()
+    left = 1 - 0.05 / (1 + 0.05**2)
+    np.testing.assert_allclose(p.W, 0.01 * left, rtol=1e-6)
+    np.testing.assert_allclose(p.R + left * average, 2.0 * (1 - 0.05 / (1 + 10**2)), rtol=1e-5)
+    np.testing.assert_allclose(p.links, 0.2 * (1 - 0.05 / 2), rtol=1e-6)
+    np.testing.assert_allclose(p.w + middle @ (p.R + left * average), before, rtol=1e-5)
+    hidden = 1 / (1 + np.exp(-before[0]))
+    np.testing.assert_allclose(p.U[2:] + 2 * 0.01 * left * hidden, 0.01 + 2 * 0.01 * hidden, rtol=1e-4)
+    np.testing.assert_allclose(p.U[1] + 3 * p.links[1] * middle[1] - p.U[2], 3 * 0.2 * middle[1], rtol=1e-4)
 
 
 @pytest.mark.parametrize(("setting", "value"), [("momentum", 0.5), ("n_chains", 64)])

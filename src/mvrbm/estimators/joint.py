@@ -69,7 +69,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     l2
         The shrinkage of the weights as a part of the objective: 0.
     decay
-        The shrinkage of small weights in each step, as a share of the learning rate (0.3); weights far above 0.2 are
+        The shrinkage of small weights in each step, as a share of the learning rate (0.8); weights far above 0.2 are
         left alone. With "masked" only.
     batch_size
         Rows in a step. None: a fiftieth of the table, 64 to 512.

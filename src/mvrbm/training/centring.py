@@ -1,48 +1,130 @@
-"""Steps taken around the middle of the data, so that a weight that moves does not move the biases with it.
+"""Steps taken around the middle of the data, so that a weight that moves does not move what is beside it.
 
-The machine is as well written with `U = U' - W c` and `w = w' - W^T m` for any constants c and m (Cho, Raiko and
-Ilin, 2013). With c the hidden units and m the inputs of an average row, the noise of a bias's gradient is not passed on
-to every weight beside it, which without it drowns the first steps of small weights.
+The machine is as well written with `U = U' - W c`, `R = R' - m W` and `w = w' - p R'` for any constants c, m and p
+(Cho, Raiko and Ilin, 2013). With c the hidden units of an average row, m the mean of a question's features among those
+who answer it, and p how often it is answered, a weight acts on `x - m` where there is an answer, and on nothing where
+there is none: a blank says neither "no" nor anything else. Links are written alike, `S = S' - m L` and `U = U' - p S'`.
+In the machine's own parameters each of these would have to be learnt, against the noise that blanks make.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from mvrbm.answers import Source
 from mvrbm.kernels import hidden
+from mvrbm.links import ANSWERED_GAIN, Links
 from mvrbm.rbm import RBM, Parameters
 from mvrbm.summary import rows_that_count, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
-from mvrbm.units.block import Array
+from mvrbm.units.block import Array, Index
 
 _ROWS = 4096
+_KEPT = 0.7
+"""The share of its answers that a row keeps in a step, on average."""
 
 
 class Centring:
     """Gradients and steps of a machine, to and from centred parameters."""
 
-    def __init__(self, rbm: RBM, answers: Source, weights: Array | None, kept: float) -> None:
-        """Take the average of the inputs of the first rows, of whose answers a share is kept."""
-        total = np.zeros(len(rbm.parameters.joint))
-        rows = np.array(rows_that_count(weights, answers.n_rows)[:_ROWS])
-        held, weight = answers.take(rows), weight_of(weights, rows)
-        for own in chunks_of(np.arange(len(rows)), CHUNK):
-            total += rbm.features(rbm.visible.load(held, own, rbm.dtype)).astype(np.float64) @ weight[own]
-        self._inputs = (kept * total / max(weight.sum(), 1e-9)).astype(rbm.dtype)
-        self._inputs[-1] = 1
+    def __init__(self, rbm: RBM, answers: Source, weights: Array | None, targets: Index) -> None:
+        """Take the middle of the first rows; `targets`, by their places in the layer, are never told to be answered."""
+        visible, n_told = rbm.visible, len(rbm.parameters.R)
+        n, self._question, self._start = visible.n_features, visible.feature_question, visible.feature_start
+        mean = _KEPT * _mean_inputs(rbm, answers, weights)
+        mean[-1] = 1
+        self._middle = mean.astype(rbm.dtype)
+        """The inputs of an average row."""
+        own = np.zeros(n)
+        if n_told:
+            told = mean[n:-1][self._question]
+            alone = np.isin(self._question, targets) | (told == 0)
+            own = np.where(alone, 0, mean[:n] / np.where(alone, 1, told))
+            mean[:n] -= own * told
+        self._own = own.astype(rbm.dtype)[:, None]
+        """The mean of each feature among those who are told to answer its question."""
+        self._inputs = mean.astype(rbm.dtype)
+        """The mean of each input around that."""
+        self._links = _CentredLinks(rbm.links, own, mean, self._question, rbm.dtype) if rbm.links and n_told else None
         self._hidden: Array = np.zeros(rbm.n_hidden, rbm.dtype)
 
     def gradient(self, parameters: Parameters, out: Parameters) -> None:
         """Turn a gradient, in place, into that of the centred parameters."""
-        middle = (parameters.joint[:, :-1].T @ self._inputs)[:, None]
+        middle = (parameters.joint[:, :-1].T @ self._middle)[:, None]
         hidden.sigmoid(middle)
         self._hidden = middle[:, 0]
         out.W[:] -= np.outer(out.U, self._hidden)
+        if len(out.R):
+            out.W[:] -= self._own * out.R[self._question]
         out.joint[:-1, :-1] -= np.outer(self._inputs[:-1], out.w)
+        if self._links:
+            self._links.gradient(out)
 
-    def moved(self, parameters: Parameters, before: Array) -> None:
-        """Move the biases, in place, by what the weights have moved from `before`, a copy of `joint`."""
-        step = parameters.joint[:-1, :-1] - before[:-1, :-1]
+    def enter(self, parameters: Parameters) -> Parameters:
+        """Turn R and the links, in place, into the centred ones, and return a copy of all to tell steps by."""
+        if len(parameters.R):
+            parameters.R += self._told(parameters)
+        if self._links:
+            parameters.links += self._links.told(parameters)
+        return parameters.like(parameters.vector.copy())
+
+    def leave(self, parameters: Parameters, before: Parameters) -> None:
+        """Turn them back, and move the biases by what the rest has moved from `before`."""
+        step = parameters.joint[:-1, :-1] - before.joint[:-1, :-1]
         parameters.U[:] -= step[: len(parameters.U)] @ self._hidden
         parameters.w[:] -= self._inputs[:-1] @ step
+        if len(parameters.R):
+            parameters.R -= self._told(parameters)
+        if self._links:
+            self._links.move_biases(parameters, before)
+            parameters.links -= self._links.told(parameters)
+
+    def _told(self, parameters: Parameters) -> Array:
+        """What an average answer to each question is to the hidden units, (questions, hidden)."""
+        result: Array = np.add.reduceat(self._own * parameters.W, self._start, axis=0)
+        return result
+
+
+class _CentredLinks:
+    """The same for links: those between answers, and those from a question's being answered where there are any."""
+
+    def __init__(self, links: Links, own: Array, mean: Array, question: Index, dtype: np.dtype[np.floating]) -> None:
+        n = len(question)
+        self._to = np.flatnonzero(~links.mutual)
+        self._row = links.rows[self._to]
+        self._mean = (ANSWERED_GAIN * mean[links.columns[self._to]]).astype(dtype)
+        number = np.full((n, len(mean) - n), -1)
+        number[self._row, links.columns[self._to] - n] = self._to
+        mutual = np.flatnonzero(links.mutual)
+        ends = np.concatenate([links.rows[mutual], links.columns[mutual]])
+        others = np.concatenate([links.columns[mutual], links.rows[mutual]])
+        told = number[ends, question[others]]
+        there = told >= 0
+        each = (own[others] / ANSWERED_GAIN)[there], (told[there], np.tile(mutual, 2)[there])
+        self._told = sparse.csr_array(each, shape=(len(links), len(links)), dtype=dtype)
+        """What an average answer at the end of each link is, in units of a link from its being answered."""
+        self._back = self._told.T.tocsr()
+
+    def gradient(self, out: Parameters) -> None:
+        out.links[:] -= self._back @ out.links
+        out.links[self._to] -= self._mean * out.U[self._row]
+
+    def told(self, parameters: Parameters) -> Array:
+        result: Array = self._told @ parameters.links
+        return result
+
+    def move_biases(self, parameters: Parameters, before: Parameters) -> None:
+        moved = self._mean * (parameters.links - before.links)[self._to]
+        parameters.U[:] -= np.bincount(self._row, moved, len(parameters.U)).astype(parameters.U.dtype)
+
+
+def _mean_inputs(rbm: RBM, answers: Source, weights: Array | None) -> Array:
+    """The features of an average row, which questions it answers, and a one."""
+    total = np.zeros(len(rbm.parameters.joint))
+    rows = np.array(rows_that_count(weights, answers.n_rows)[:_ROWS])
+    held, weight = answers.take(rows), weight_of(weights, rows)
+    for own in chunks_of(np.arange(len(rows)), CHUNK):
+        total += rbm.features(rbm.visible.load(held, own, rbm.dtype)).astype(np.float64) @ weight[own]
+    result: Array = total / max(weight.sum(), 1e-9)
+    return result

@@ -219,6 +219,7 @@ class Blend(Objective):
     def __init__(self, parts: Sequence[tuple[float, Objective, Source | None]]) -> None:
         super().__init__(0)
         self.parts = parts
+        self.targets = [target for _, objective, _ in parts for target in objective.targets]
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         return [

@@ -8,7 +8,7 @@ anywhere and again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +78,8 @@ class Objective(ABC):
 
     centres = True
     """Whether steps may be taken around the middle of the data, which moves all biases with the weights."""
+    targets: Sequence[int] = ()
+    """The questions, by their places in the schema, whose own answers a machine is never told of."""
 
     def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore", fill_steps: int = 3) -> None:
         """Take the sweeps of a chain, what a blank means ("ignore", "hidden") and the sweeps that fill it if hidden."""

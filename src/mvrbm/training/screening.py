@@ -27,7 +27,9 @@ def screen(
     answered: bool = True,
     targets: Sequence[int] | None = None,
 ) -> Links | None:
-    """Links between each question and the `n_links` most associated with it, and, if `answered`, as many from that.
+    """Links between each question and the `n_links` most associated with it, and, if `answered`, from their being so.
+
+    With `answered` there are as many more from those whose being answered is most associated with its answers.
 
     None if no association is beyond chance. Where some questions will be told from the others, `targets`, by their
     places in the schema, only links between these and those ever move, so there are no more.
@@ -41,6 +43,8 @@ def screen(
     mutual[_never(visible)] = -np.inf
     pairs, told = _best(mutual, n_links), _best(one_way, n_links if answered else 0)
     pairs |= pairs.T
+    if answered:  # an average answer is taken off by such a link, so that a blank says nothing (centring.py)
+        told |= pairs
     if targets is not None:
         asked = np.isin(visible.question_order, targets)[:, None]
         pairs &= asked != asked.T

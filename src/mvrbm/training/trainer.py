@@ -51,7 +51,7 @@ class Settings:
     plain_steps: bool = False
     schedule: str = "constant"
     l2: float = 0.0
-    decay: float = 0.3
+    decay: float = 0.8
     answered: bool = True
     links: int = 6
     refit_epochs: int = 25
@@ -221,7 +221,8 @@ class _Run:
         )
         self.weights = relative(weights)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
-        self.centring = Centring(rbm, self.answers, self.weights, 0.7) if memory.slopes else None
+        targets = np.flatnonzero(np.isin(rbm.visible.question_order, self.objective.targets))
+        self.centring = Centring(rbm, self.answers, self.weights, targets) if memory.slopes else None
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
@@ -365,20 +366,16 @@ class _Run:
             return
         uphill = parameters.like(gradient)
         self.centring.gradient(parameters, uphill)
-        before = parameters.joint.copy()
+        before = self.centring.enter(parameters)
         slopes.step(self.optimiser, parameters, uphill, rate, self.workers)
-        self.centring.moved(parameters, before)
         self._decay(rate)
+        self.centring.leave(parameters, before)
 
     def _decay(self, rate: float) -> None:
-        """Shrink the weights, and the links between answers: those from answered-or-not are few and may be large."""
+        """Shrink the weights and the links."""
         parameters, as_ = self.rbm.parameters, self.rbm.dtype.type
-        share, small = as_(rate * self.settings.decay), as_(_SMALL)
-        shrink(parameters.joint[:-1, :-1], share, small)
-        if self.rbm.links:
-            between = parameters.links[None, self.rbm.links.mutual]
-            shrink(between, share, small)
-            parameters.links[self.rbm.links.mutual] = between[0]
+        for weights in (parameters.joint[:-1, :-1], parameters.links[None]):
+            shrink(weights, as_(rate * self.settings.decay), as_(_SMALL))
 
     def _gradient(self, batch: Batch) -> Array:
         gradient = self.workers.total(self.objective.jobs(self.rbm, batch), self.sum)
