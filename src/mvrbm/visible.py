@@ -375,8 +375,7 @@ class Visible:
     def answered(self, chunk: Chunk) -> NDArray[np.bool_]:
         """Whether any part of each question is answered, (questions, people)."""
         out = np.zeros((self.n_questions, chunk.n_rows), bool)
-        given = np.concatenate([chunk.codes >= 0, ~np.isnan(chunk.numbers)])
-        out[self.cell_question[self._run_start]] = np.logical_or.reduceat(given, self._run_start, axis=0)
+        chunks.answered(chunk.codes, chunk.numbers, self.cell_question, out)
         return out
 
     def told(self, chunk: Chunk) -> NDArray[np.bool_]:

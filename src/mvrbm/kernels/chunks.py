@@ -38,3 +38,16 @@ def keep_blanks(like: Any, codes: Any) -> None:
     for c in range(codes.shape[0]):
         for b in range(codes.shape[1]):
             codes[c, b] = codes[c, b] if like[c, b] >= 0 else np.int16(-1)
+
+
+@kernel
+def answered(codes: Any, numbers: Any, question: Any, out: Any) -> None:
+    """Mark, in `out`, the questions of which any code or number is there; `question` is that of each, codes first."""
+    for c in range(len(codes)):
+        own = out[question[c]]
+        for b in range(codes.shape[1]):
+            own[b] |= codes[c, b] >= 0
+    for c in range(len(numbers)):
+        own = out[question[len(codes) + c]]
+        for b in range(codes.shape[1]):
+            own[b] |= not np.isnan(numbers[c, b])

@@ -31,22 +31,24 @@ class Centring:
     def __init__(self, rbm: RBM, answers: Source, weights: Array | None, targets: Index) -> None:
         """Take the middle of the first rows; `targets`, by their places in the layer, are never told to be answered."""
         visible, n_told = rbm.visible, len(rbm.parameters.R)
-        n, self._question, self._start = visible.n_features, visible.feature_question, visible.feature_start
+        n, question = visible.n_features, visible.feature_question
         mean = _KEPT * _mean_inputs(rbm, answers, weights)
         mean[-1] = 1
         self._middle = mean.astype(rbm.dtype)
         """The inputs of an average row."""
         own = np.zeros(n)
         if n_told:
-            told = mean[n:-1][self._question]
-            alone = np.isin(self._question, targets) | (told == 0)
+            told = mean[n:-1][question]
+            alone = np.isin(question, targets) | (told == 0)
             own = np.where(alone, 0, mean[:n] / np.where(alone, 1, told))
             mean[:n] -= own * told
-        self._own = own.astype(rbm.dtype)[:, None]
-        """The mean of each feature among those who are told to answer its question."""
+        at = question, np.arange(n)
+        self._average = sparse.csr_array((own, at), shape=(visible.n_questions, n), dtype=rbm.dtype)
+        """The mean of each feature among those who are told to answer its question, (questions, features)."""
+        self._back = self._average.T.tocsr()
         self._inputs = mean.astype(rbm.dtype)
         """The mean of each input around that."""
-        self._links = _CentredLinks(rbm.links, own, mean, self._question, rbm.dtype) if rbm.links and n_told else None
+        self._links = _CentredLinks(rbm.links, own, mean, question, rbm.dtype) if rbm.links and n_told else None
         self._hidden: Array = np.zeros(rbm.n_hidden, rbm.dtype)
 
     def gradient(self, parameters: Parameters, out: Parameters) -> None:
@@ -56,7 +58,7 @@ class Centring:
         self._hidden = middle[:, 0]
         out.W[:] -= np.outer(out.U, self._hidden)
         if len(out.R):
-            out.W[:] -= self._own * out.R[self._question]
+            out.W[:] -= self._back @ out.R
         out.joint[:-1, :-1] -= np.outer(self._inputs[:-1], out.w)
         if self._links:
             self._links.gradient(out)
@@ -64,7 +66,7 @@ class Centring:
     def enter(self, parameters: Parameters) -> Parameters:
         """Turn R and the links, in place, into the centred ones, and return a copy of all to tell steps by."""
         if len(parameters.R):
-            parameters.R += self._told(parameters)
+            parameters.R += self._average @ parameters.W
         if self._links:
             parameters.links += self._links.told(parameters)
         return parameters.like(parameters.vector.copy())
@@ -75,15 +77,10 @@ class Centring:
         parameters.U[:] -= step[: len(parameters.U)] @ self._hidden
         parameters.w[:] -= self._inputs[:-1] @ step
         if len(parameters.R):
-            parameters.R -= self._told(parameters)
+            parameters.R -= self._average @ parameters.W
         if self._links:
             self._links.move_biases(parameters, before)
             parameters.links -= self._links.told(parameters)
-
-    def _told(self, parameters: Parameters) -> Array:
-        """What an average answer to each question is to the hidden units, (questions, hidden)."""
-        result: Array = np.add.reduceat(self._own * parameters.W, self._start, axis=0)
-        return result
 
 
 class _CentredLinks:
