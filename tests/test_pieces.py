@@ -189,6 +189,17 @@ def test_the_density_of_what_can_hardly_be():
     np.testing.assert_allclose(model.score_samples(far), model.score_samples(far, kind="ais"), rtol=1e-3)
 
 
+def test_the_density_beyond_what_counts_as_far():
+    """A number 30 standard deviations off is one of 15 to hidden units, in the machine's density and in the grid's."""
+    frame = pd.DataFrame({"a": np.random.default_rng(0).standard_normal(500)})
+    model = MVRBM(0, schema=Schema([Continuous("a")]), random_state=0).fit(frame)
+    sd, mean = frame["a"].std(ddof=0), frame["a"].mean()
+    far = pd.DataFrame({"a": mean + sd * np.array([14.0, 15.1, 30.0, -30.0])})
+    score = model.score_samples(far)
+    np.testing.assert_allclose(score, model.score_samples(far, kind="ais"), rtol=1e-3)
+    assert score[0] > score[1] == pytest.approx(score[2])
+
+
 def test_the_effect_of_a_number_is_with_its_steps():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.standard_normal(4000)})

@@ -8,6 +8,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -278,6 +279,20 @@ def test_every_setting_makes_a_difference(survey, setting, value):
         train(rbm, answers, Settings(**{"max_epochs": 3, "early_stopping": False, **chains, **more}))
         vectors.append(rbm.parameters.vector)
     assert (vectors[0] != vectors[1]).mean() > 0.9
+
+
+def test_questions_of_many_options_are_heard_when_to_stop():
+    """The log-probability of an answer to two hundred options is below -100, and it is no mistake."""
+    rng = np.random.default_rng(0)
+    chosen = rng.random((250, 200)) < np.where(rng.random((250, 1)) < 0.5, 0.3, 0.7)
+    frame = pd.DataFrame(
+        {f"{q}{i}": (chosen[:, i] ^ (rng.random(250) < 0.1)).astype(int) for q in "ab" for i in range(200)}
+    )
+    asked = [mvrbm.Multicategorical(q, columns={str(i): f"{q}{i}" for i in range(200)}) for q in "ab"]
+    history = mvrbm.MVRBM(5, schema=mvrbm.Schema(asked), n_models=1, max_epochs=10, random_state=0).fit(frame).history_
+    assert history.start_loss > 120
+    assert history.best_epoch > 0
+    assert min(epoch["loss"] for epoch in history.epochs) < history.start_loss - 5
 
 
 def test_decay_takes_small_weights_and_leaves_large_ones(survey):

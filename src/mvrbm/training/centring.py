@@ -16,7 +16,7 @@ from mvrbm.answers import Source
 from mvrbm.kernels import hidden
 from mvrbm.links import ANSWERED_GAIN, Links
 from mvrbm.rbm import RBM, Parameters
-from mvrbm.summary import rows_that_count, weight_of
+from mvrbm.summary import some_rows, weight_of
 from mvrbm.training.engine import CHUNK, chunks_of
 from mvrbm.units.block import Array, Index
 
@@ -29,7 +29,7 @@ class Centring:
     """Gradients and steps of a machine, to and from centred parameters."""
 
     def __init__(self, rbm: RBM, answers: Source, weights: Array | None, targets: Index) -> None:
-        """Take the middle of the first rows; `targets`, by their places in the layer, are never told to be answered."""
+        """Take the middle of some rows; answers to `targets`, by their places in the layer, come without being told."""
         visible, n_told = rbm.visible, len(rbm.parameters.R)
         n, question = visible.n_features, visible.feature_question
         mean = _KEPT * _mean_inputs(rbm, answers, weights)
@@ -119,7 +119,7 @@ class _CentredLinks:
 def _mean_inputs(rbm: RBM, answers: Source, weights: Array | None) -> Array:
     """The features of an average row, which questions it answers, and a one."""
     total = np.zeros(len(rbm.parameters.joint))
-    rows = np.array(rows_that_count(weights, answers.n_rows)[:_ROWS])
+    rows = some_rows(weights, answers.n_rows, _ROWS)
     held, weight = answers.take(rows), weight_of(weights, rows)
     for own in chunks_of(np.arange(len(rows)), CHUNK):
         total += rbm.features(rbm.visible.load(held, own, rbm.dtype)).astype(np.float64) @ weight[own]

@@ -79,7 +79,7 @@ class Objective(ABC):
     centres = True
     """Whether steps may be taken around the middle of the data, which moves all biases with the weights."""
     targets: Sequence[int] = ()
-    """The questions, by their places in the schema, whose own answers a machine is never told of."""
+    """The questions that it is about, by their places in the schema, if not all: their answers come untold."""
 
     def __init__(self, seed: int, gibbs_steps: int = 1, missing: str = "ignore", fill_steps: int = 3) -> None:
         """Take the sweeps of a chain, what a blank means ("ignore", "hidden") and the sweeps that fill it if hidden."""

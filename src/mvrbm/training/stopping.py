@@ -21,7 +21,7 @@ MOST_ROWS = 4000
 """People whose answers are hidden: enough to tell two epochs apart, few enough to cost little beside an epoch."""
 
 _LEAST_LOG = -100.0
-"""The least that a hidden answer counts for in the loss."""
+"""The least that a code or number of a hidden answer counts for in the loss."""
 
 MOST_PATTERNS = 1000
 """People of whom a machine remembers which questions they answered."""
@@ -125,13 +125,14 @@ class HiddenAnswers:
         No answer counts as less probable than `_LEAST_LOG` says: a mistake would be all that is heard of.
         """
         given, hidden_answers = self.given, self.hidden
+        least = _LEAST_LOG * np.bincount(rbm.visible.cell_question)[:, None]
 
         def of(own: Index) -> tuple[float, float]:
             kept, hidden = (rbm.visible.load(answers, own, rbm.dtype) for answers in (given, hidden_answers))
             X = rbm.features(kept)
             log_prob = rbm.log_prob_given(hidden, rbm.posterior(kept, X), X)
             weight = weight_of(weights, self.rows[own])
-            log_prob = np.maximum(log_prob, _LEAST_LOG)
+            log_prob = np.maximum(log_prob, least)
             score, number = log_prob.sum(axis=0, dtype=np.float64), rbm.visible.answered(hidden).sum(axis=0)
             return float(weight @ score), float(weight @ number)
 

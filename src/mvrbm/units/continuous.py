@@ -370,7 +370,7 @@ class ContinuousBlock(Block):
 
     def log_prob(self, outlook: Array, codes: Codes, numbers: Array) -> Array:
         """The log of the density of each number, in the person's own units."""
-        v = (numbers - self.location) / self.scale
+        v = np.clip((numbers - self.location) / self.scale, -self._far, self._far)
         out = np.zeros(numbers.shape)
         for q in range(len(numbers)):
             rows = np.flatnonzero(~np.isnan(numbers[q]))
