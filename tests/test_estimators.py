@@ -301,9 +301,12 @@ def test_a_second_process_starts_training_at_once(tmp_path):
     assert first > 2 * min(more) + 1, first  # it did compile
 
 
-@pytest.mark.parametrize(("n_people", "size"), [(200, 50), (4_000, 80), (12_000, 200)])
-def test_hidden_units_by_the_number_of_people(n_people, size, tmp_path):
-    frame = pd.DataFrame({"said": ["yes", "no"] * (n_people // 2), "number": np.arange(n_people) % 7.0})
+@pytest.mark.parametrize(
+    ("n_people", "n_questions", "size"), [(200, 50, 50), (4_000, 50, 80), (12_000, 50, 200), (12_000, 14, 70)]
+)
+def test_hidden_units_by_the_numbers_of_people_and_questions(n_people, n_questions, size, tmp_path):
+    said = {f"said {i}": ["yes", "no"] * (n_people // 2) for i in range(1, n_questions)}
+    frame = pd.DataFrame({**said, "number": np.arange(n_people) % 7.0})
     model = MVRBM(max_epochs=1, n_models=1, refit_epochs=0, random_state=0).fit(frame)
     assert model.transform(frame.head()).shape == (5, size)
     model.save(tmp_path / "m.mvrbm")

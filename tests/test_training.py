@@ -18,7 +18,7 @@ from mvrbm.encoding import encode
 from mvrbm.links import Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
-from mvrbm.training import DivergenceError, Settings, engine, train
+from mvrbm.training import DivergenceError, Settings, engine, train, trainer
 from mvrbm.training.objectives import CD, PCD, Batch, Job, Objective
 from mvrbm.training.optimiser import largest
 from mvrbm.training.stopping import hide
@@ -105,19 +105,34 @@ def test_hidden_answers_are_whole_questions_and_gone_from_the_training_table(sur
     assert (abs(c.sum(axis=0) - 0.25 * a.sum(axis=0)) < 1).all()
 
 
-def test_the_best_epoch_is_kept(survey):
+@pytest.mark.parametrize(("refit_epochs", "rates"), [(0, 3), (4, 2)])
+def test_the_best_epoch_is_kept(survey, refit_epochs, rates):
     answers, questions = survey
     rbm = start(answers, questions, n_hidden=40)
-    history = train(rbm, answers, Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50))
+    settings = Settings(max_epochs=60, patience=3, learning_rate=0.03, batch_size=50, refit_epochs=refit_epochs)
+    history = train(rbm, answers, settings)
     losses = [epoch["loss"] for epoch in history.epochs]
     assert history.stopped == "early_stopping"
     assert np.argmin(losses) < len(losses) - 1
     assert history.best_epoch == np.argmin(losses) + 1
-    assert len({epoch["learning_rate"] for epoch in history.epochs}) == 3  # lowered twice before it stopped
+    # lowered twice before it stopped, and once where a refit goes on with it
+    assert len({epoch["learning_rate"] for epoch in history.epochs}) == rates
     split = hide(answers, rbm.visible, 0.1, 0, 4000)
     with engine.Workers(1) as workers:
         assert split.loss(rbm, workers) == pytest.approx(min(losses), rel=1e-6)
         assert min(losses) < split.loss(start(answers, questions, n_hidden=0), workers) - 0.02
+
+
+def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0(survey, monkeypatch):
+    answers, questions = survey
+    rbm, rates = start(answers, questions), []
+    history = train(rbm, answers, Settings(max_epochs=3))
+    epoch = trainer._Run._epoch
+    monkeypatch.setattr(trainer._Run, "_epoch", lambda run, n, rate: rates.append(rate) or epoch(run, n, rate))
+    before = rbm.parameters.vector.copy()
+    trainer.refit(rbm, answers, Settings(max_epochs=3, refit_epochs=4), None, history)
+    assert rates == pytest.approx(history.epochs[-1]["learning_rate"] * np.array([1, 0.75, 0.5, 0.25]))
+    assert (rbm.parameters.vector != before).any()
 
 
 def continuous_problem(n_rows=400):

@@ -235,7 +235,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         `targets` are the questions that it will learn to tell, if not all.
         """
         visible = self._layer(answers, schema, weights)
-        K = self._size(len(rows_that_count(weights, answers.n_rows)))
+        K = self._size(len(rows_that_count(weights, answers.n_rows)), visible.n_questions)
         links = None
         if settings.links and K:
             links = screen(visible, answers, weights, settings.links, settings.answered, targets)
@@ -249,9 +249,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _by_size(self) -> bool:
         return isinstance(self.n_hidden, str) and self.n_hidden == "auto"
 
-    def _size(self, n_people: int) -> int:
-        """The number of hidden units for a table of some people."""
-        return int(np.clip(10 * round(n_people / 500), 50, 200)) if self._by_size else int(self.n_hidden)
+    def _size(self, n_people: int, n_questions: int) -> int:
+        """The number of hidden units for a table of some people who were asked some questions."""
+        most = np.clip(5 * n_questions, 50, 200)
+        return int(np.clip(10 * round(n_people / 500), 50, most)) if self._by_size else int(self.n_hidden)
 
     def _layer(self, answers: Source, schema: Schema, weights: NDArray[np.float64] | None) -> Visible:
         questions = list(schema)

@@ -30,8 +30,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     Parameters
     ----------
     n_hidden
-        Hidden units: the length of the vector that a person becomes. "auto" is one for every 50 people, but 50 to
-        200; 0 is the baseline that knows only how often each answer is given.
+        Hidden units: the length of the vector that a person becomes. "auto" is one for every 50 people, but at
+        most five for each question, and 50 to 200; 0 is the baseline that knows only how often each answer is given.
     schema
         The questions of the table. None: they are guessed by `Schema.infer` (`print(model.schema_)` shows what and
         why); the columns of an array of floats are continuous. With a schema, columns are matched by name.
@@ -82,9 +82,10 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         The share of answers that is hidden for early stopping, of up to 4,000 people: 0.1.
     patience
         Epochs (4, and at least 100 steps) in which the hidden answers may be predicted no better; then the learning
-        rate falls to 0.3 of what it was, and after the third time training ends.
+        rate falls to 0.3 of what it was, and after the second time training ends (the third, if nothing follows).
     refit_epochs
-        Further epochs with all answers, once early stopping has found the best one: 25. With "masked" only.
+        Further epochs with all answers, in which the rate falls to 0, once early stopping has found the best one: 25.
+        With "masked" only.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,7 @@ def train_predictor(
     `start` makes the machine that a table starts with, whose layer is like `visible`. Of several machines each has a
     number and the seed of the first plus that; other people tell each when to stop, as long as there are any.
     """
+    settings = replace(settings, refit_epochs=0)  # it is as it is when training stops
     labelled = labelled_rows(answers, visible, task.targets)
     if weights is not None and not weights[labelled].any():
         raise ValueError("every row that answers the target has a weight of 0, so none of them counts")

@@ -146,7 +146,7 @@ class Patience:
     """Lower the rate when the loss has not fallen for some epochs, and stop when lowering no longer helps."""
 
     epochs: int
-    drops: int = 2
+    drops: int
     """How often the rate is lowered before stopping."""
     factor: float = 0.3
     best: float = np.inf

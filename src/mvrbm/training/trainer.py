@@ -29,6 +29,7 @@ _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features come
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+_DROPS, _DROPS_BEFORE_REFIT = 2, 1  # of the rate before early stopping; a refit lowers it further by itself
 _SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
 _FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that the masks are new
 
@@ -178,7 +179,7 @@ def refit(
     checkpoint: Checkpoint | None = None,
     workers: Callable[[int | None], Workers] = Workers,
 ) -> None:
-    """Go on for a few epochs with all answers, those that told when to stop included, at the rate of the last."""
+    """Go on for a few epochs with all answers, those that told when to stop included, from the rate of the last to 0."""
     if not history.epochs or history.stopped == "interrupted":
         return
     settings = replace(
@@ -186,7 +187,7 @@ def refit(
         early_stopping=False,
         max_epochs=settings.refit_epochs,
         learning_rate=history.epochs[-1]["learning_rate"],
-        schedule="constant",
+        schedule="linear",
     )
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
     again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
@@ -226,7 +227,8 @@ class _Run:
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = -(-answers.n_rows // self.batch_size)
-        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)))
+        drops = _DROPS_BEFORE_REFIT if settings.refit_epochs else _DROPS
+        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)), drops)
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.good = rbm.parameters.vector.copy()
