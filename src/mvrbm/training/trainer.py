@@ -179,7 +179,7 @@ def refit(
     checkpoint: Checkpoint | None = None,
     workers: Callable[[int | None], Workers] = Workers,
 ) -> None:
-    """Go on for a few epochs with all answers, those that told when to stop included, from the rate of the last to 0."""
+    """Go on for a few epochs with all answers, those that told when to stop included; the rate falls to 0."""
     if not history.epochs or history.stopped == "interrupted":
         return
     settings = replace(
