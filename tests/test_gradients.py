@@ -5,6 +5,7 @@ import pytest
 
 from mvrbm.answers import Answers
 from mvrbm.likelihood import exact_log_z
+from mvrbm.training.conditional import Blend
 from mvrbm.training.engine import TreeSum, Workers
 from mvrbm.training.objectives import CD, PCD, Batch, Masked, add_statistics
 from mvrbm.visible import Chunk
@@ -181,6 +182,19 @@ def test_masks_follow_from_seed_step_and_row():
     assert parts.sum() / whole.sum() == pytest.approx(0.25, abs=0.04)
     _, later = objective.split(rbm, Batch(answers, every, np.ones(400), 6))
     assert (rbm.visible.answered(later) != parts).any()
+
+
+@pytest.mark.parametrize(("rate", "share"), [(1.0, 0.3), (0.5, 0.2), (0.0, 0.1)])
+def test_less_is_hidden_as_the_rate_falls(rate, share):
+    """From the mean of both shares down to the least."""
+    rbm = machine("mixture")
+    answers = random_answers(rbm.visible.questions, 3000, 2)
+    alone, in_a_blend = Masked(7), Masked(7)
+    alone.begin(rate)
+    Blend([(1.0, in_a_blend, None)]).begin(rate)
+    for objective in (alone, in_a_blend):
+        _, hidden = objective.split(rbm, Batch(answers, np.arange(3000), np.ones(3000), 5))
+        assert rbm.visible.answered(hidden).mean() == pytest.approx(share, abs=0.015)
 
 
 def test_persistent_chains_on_average():

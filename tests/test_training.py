@@ -19,7 +19,7 @@ from mvrbm.links import Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
 from mvrbm.training import DivergenceError, Settings, engine, train, trainer
-from mvrbm.training.objectives import CD, PCD, Batch, Job, Objective
+from mvrbm.training.objectives import CD, PCD, Batch, Job, Masked, Objective
 from mvrbm.training.optimiser import largest
 from mvrbm.training.stopping import hide
 from mvrbm.units import KINDS
@@ -123,14 +123,16 @@ def test_the_best_epoch_is_kept(survey, refit_epochs, rates):
         assert min(losses) < split.loss(start(answers, questions, n_hidden=0), workers) - 0.02
 
 
-def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0(survey, monkeypatch):
+def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, monkeypatch):
     answers, questions = survey
-    rbm, rates = start(answers, questions), []
+    rbm, rates, told = start(answers, questions), [], []
     history = train(rbm, answers, Settings(max_epochs=3))
     epoch = trainer._Run._epoch
     monkeypatch.setattr(trainer._Run, "_epoch", lambda run, n, rate: rates.append(rate) or epoch(run, n, rate))
+    monkeypatch.setattr(Masked, "begin", lambda _, rate: told.append(rate))
     before = rbm.parameters.vector.copy()
     trainer.refit(rbm, answers, Settings(max_epochs=3, refit_epochs=4), None, history)
+    assert told == [1, 0.75, 0.5, 0.25]
     assert rates == pytest.approx(history.epochs[-1]["learning_rate"] * np.array([1, 0.75, 0.5, 0.25]))
     assert (rbm.parameters.vector != before).any()
 

@@ -230,6 +230,10 @@ class Blend(Objective):
             )
         ]
 
+    def begin(self, rate: float) -> None:
+        for _, objective, _ in self.parts:
+            objective.begin(rate)
+
     def restart(self) -> None:
         for _, objective, _ in self.parts:
             objective.restart()

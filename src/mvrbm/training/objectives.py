@@ -89,6 +89,9 @@ class Objective(ABC):
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         """The parts of the batch's gradient."""
 
+    def begin(self, rate: float) -> None:  # noqa: B027
+        """Begin an epoch whose learning rate is that share of the first by the schedule."""
+
     def restart(self) -> None:  # noqa: B027
         """Forget what was kept from step to step, as after steps that were undone."""
 
@@ -158,12 +161,19 @@ class Masked(Objective):
 
     The share that is hidden is drawn anew for each row and step. With h at the posterior mean of the answers kept, the
     derivative by the inputs z = U + W h is x - E[x | z] at the answers hidden, and goes on through h to those kept.
+
+    Much is hidden to learn from, but at last an answer is predicted from all the others that there are. So when the
+    rate falls, the largest share falls with it to the least: the last steps see rows as predictions will.
     """
 
     def __init__(self, seed: int, shares: tuple[float, float] = (0.1, 0.5)) -> None:
         """Take the least and the largest share of a row's answers to hide."""
         super().__init__(seed)
         self.shares = shares
+        self._spread = shares[1] - shares[0]
+
+    def begin(self, rate: float) -> None:
+        self._spread = rate * (self.shares[1] - self.shares[0])
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         return [Job(self._gradient, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]
@@ -173,8 +183,7 @@ class Masked(Objective):
         visible = rbm.visible
         chunk = visible.load(piece.answers, piece.rows, rbm.dtype)
         u = Stream(self.seed, piece.step, piece.rows).uniform(visible.n_questions + 1)
-        least, most = self.shares
-        hide = u[1:] < least + (most - least) * u[0]
+        hide = u[1:] < self.shares[0] + self._spread * u[0]
         return visible.keep_only(chunk, ~hide), visible.keep_only(chunk, hide)
 
     def _gradient(self, rbm: RBM, piece: Batch, vector: Array) -> None:

@@ -81,6 +81,12 @@ class Settings:
         """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
         return self.batch_size or int(np.clip(n_rows // 50, 64, 512))
 
+    def height(self, epoch: int) -> float:
+        """The learning rate of an epoch by the schedule, as a share of the first."""
+        done = epoch / max(1, self.max_epochs)
+        by = {"constant": 1.0, "linear": 1 - done, "cosine": 0.5 * (1 + math.cos(math.pi * done))}
+        return by[self.schedule]
+
     def rate(self, epoch: int, n_hidden: int) -> float:
         """The learning rate of an epoch by the schedule, before it is lowered for other reasons.
 
@@ -94,10 +100,7 @@ class Settings:
             first = 0.1 * min(1.0, (100 / n_hidden) ** 1.5)
         else:
             first = (0.02 if self.objective == "masked" else 0.01) * min(1.0, math.sqrt(50 / n_hidden))
-        if self.schedule == "constant":
-            return first
-        done = epoch / max(1, self.max_epochs)
-        return first * (1 - done if self.schedule == "linear" else 0.5 * (1 + math.cos(math.pi * done)))
+        return first * self.height(epoch)
 
 
 @dataclass
@@ -179,7 +182,10 @@ def refit(
     checkpoint: Checkpoint | None = None,
     workers: Callable[[int | None], Workers] = Workers,
 ) -> None:
-    """Go on for a few epochs with all answers, those that told when to stop included; the rate falls to 0."""
+    """Go on for a few epochs with all answers, those that told when to stop included.
+
+    The rate falls to 0 and, with "masked", what is hidden of a row to the least.
+    """
     if not history.epochs or history.stopped == "interrupted":
         return
     settings = replace(
@@ -349,6 +355,7 @@ class _Run:
     def _epoch(self, epoch: int, rate: float) -> bool:
         """One pass over the rows; False if it goes astray."""
         seed, n_rows = self.settings.seed, self.answers.n_rows
+        self.objective.begin(self.settings.height(epoch))
         for rows in batches(seed, epoch, n_rows, self.batch_size, self.answers.expect):
             # by the number of rows and not by their weights: a batch of light rows makes a small step
             weights = weight_of(self.weights, rows) / len(rows)
