@@ -233,12 +233,13 @@ def random_answers(questions, n_rows, seed, missing=0.0, numbers=(2.0, 1.5)):
 
 
 def all_links(visible):
-    """A link between every two features of different questions (but of numbers and counts), and from each question."""
+    """A link between every two features of different questions (but of counts with these or numbers), and from each."""
     rows, columns = [], []
     kinds = [visible.questions[i].kind for i in visible.question_order]
     for i, own in enumerate(visible.feature_question):
         for j, other in enumerate(visible.feature_question[:i]):
-            if own != other and not {kinds[own], kinds[other]} <= {"continuous", "count"}:
+            pair = {kinds[own], kinds[other]}
+            if own != other and not ("count" in pair and pair <= {"continuous", "count"}):
                 rows.append(i)
                 columns.append(j)
         for other in range(visible.n_questions):
@@ -303,33 +304,36 @@ class Oracle:
         told = [place[i] for i in (self.only if told is None else told)]
         if len(p.R):
             self.w = self.w + p.R[told].sum(axis=0)
-        self.linked = {}
+        self.linked = lambda i, answers: 0.0
         if rbm.links:
             self.G = self.G + self._links(rbm, place, told)
 
     def _links(self, rbm, place, told):
         """The sum over links of weight times the two features, or of weight times feature if that question is told."""
         visible = rbm.visible
-        answers = self.answers()
-        x = visible.features(visible.load(answers, np.arange(answers.n_rows), np.float64))
-        total = np.zeros(len(self.index))
         starts = [*visible.feature_start, visible.n_features]
-        numbers = [i for i in self.only if self.questions[i].n_numbers]
-        own = {i: range(starts[place[i]], starts[place[i] + 1]) for i in numbers}
-        feature = {at: (i, n) for i in numbers for n, at in enumerate(own[i])}
-        self.linked = {i: np.zeros((len(own[i]), len(self.index))) for i in numbers}
-        for i, c, weight in zip(rbm.links.rows, rbm.links.columns, rbm.parameters.links, strict=True):
-            if c < visible.n_features:
-                total += weight * x[i] * x[c]
-                for end, other in ((i, c), (c, i)):
-                    if int(end) in feature:
-                        number, at = feature[int(end)]
-                        self.linked[number][at] += weight * x[other]
-            elif c - visible.n_features in told:
-                total += ANSWERED_GAIN * weight * x[i]
-                if int(i) in feature:
-                    number, at = feature[int(i)]
-                    self.linked[number][at] += ANSWERED_GAIN * weight
+
+        def features(answers):
+            return visible.features(visible.load(answers, np.arange(answers.n_rows), np.float64))
+
+        def linked(i, answers):
+            """What links add to the inputs of a question, given all that people answer."""
+            x, inputs = features(answers), np.zeros((visible.n_features, answers.n_rows))
+            for left, right, weight in zip(rbm.links.rows, rbm.links.columns, rbm.parameters.links, strict=True):
+                if right < visible.n_features:
+                    inputs[left] += weight * x[right]
+                    inputs[right] += weight * x[left]
+                elif right - visible.n_features in told:
+                    inputs[left] += ANSWERED_GAIN * weight
+            return inputs[starts[place[i]] : starts[place[i] + 1]]
+
+        self.linked = linked
+        x, total = features(self.answers()), np.zeros(len(self.index))
+        for left, right, weight in zip(rbm.links.rows, rbm.links.columns, rbm.parameters.links, strict=True):
+            if right < visible.n_features:
+                total += weight * x[left] * x[right]
+            elif right - visible.n_features in told:
+                total += ANSWERED_GAIN * weight * x[left]
         return total
 
     def log_joint(self):
@@ -344,7 +348,7 @@ class Oracle:
         return np.exp(np.logaddexp.reduce(self.log_joint(), axis=1) - self.log_z())
 
     def draw(self, n, rng):
-        """People drawn exactly: an answer and a hidden state from the list, then numbers given the hidden state."""
+        """People drawn exactly: an answer and a hidden state from the list, then each number given all else."""
         joint = np.exp(self.log_joint() - self.log_z()).ravel()
         pick = rng.choice(len(joint), n, p=joint / joint.sum())
         state, at = self.states[pick % len(self.states)], pick // len(self.states)
@@ -352,8 +356,7 @@ class Oracle:
         column = 0
         for i in self.only:
             if self.questions[i].kind == "continuous":
-                linked = self.linked[i][:, at] if i in self.linked else 0.0
-                answers.numbers[:, column] = self.listed[i].draw_number(state, rng, linked)
+                answers.numbers[:, column] = self.listed[i].draw_number(state, rng, self.linked(i, answers))
                 column += 1
         return answers
 

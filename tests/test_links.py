@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvrbm import MVRBM, Binary, Categorical, Ranking, Schema, inference
+from mvrbm import MVRBM, Binary, Categorical, Continuous, Count, Ranking, Schema, inference
+from mvrbm.answers import Answers
 from mvrbm.encoding import decode, encode
 from mvrbm.links import Links
 from mvrbm.summary import summarise
@@ -78,12 +79,58 @@ def _orders(rng):
     return 1 + np.argsort(rng.random((6, 400)), axis=0)
 
 
-def test_no_two_numbers_are_linked():
-    """Links between numbers could make Z infinite."""
-    rbm = machine("continuous")
-    answers = random_answers(rbm.visible.questions, 300, 0)
-    answers.numbers[:, 1] = answers.numbers[:, 0]
-    assert screen(rbm.visible, answers, None, 5) is None  # though they say the same
+def test_counts_are_linked_with_neither_counts_nor_numbers():
+    """Their product would outgrow log v!."""
+    questions = [Continuous("n0"), Continuous("n1"), Count("k0", high=20), Count("k1", high=20), Binary("b", [0, 1])]
+    size = np.random.default_rng(0).poisson(8, 400).clip(0, 20)
+    codes = np.stack([size, size, size > 8], axis=1).astype(np.uint8)
+    answers = Answers(codes, np.stack([size, -size], axis=1).astype(np.float32))
+    visible = Visible(questions, summarise(answers, questions))
+    mutual, _ = linked_questions(visible, screen(visible, answers, None, 5))
+    assert mutual == {frozenset(pair) for pair in [(0, 1), (0, 4), (1, 4), (2, 4), (3, 4)]}
+
+
+def exponent_of_numbers(rbm):
+    """The matrix P - L of the exponent -x^T (P - L) x / 2, and the numbers of the links in it."""
+    precision = {int(feature): -2 * float(rbm.theta[base]) for feature, base in rbm.visible.squares}
+    at = {feature: n for n, feature in enumerate(precision)}
+    matrix, own = np.diag(list(precision.values())), []
+    for n, (i, c) in enumerate(zip(rbm.links.rows.tolist(), rbm.links.columns.tolist(), strict=True)):
+        if i in at and c in at:
+            matrix[at[i], at[c]] -= rbm.parameters.links[n]
+            matrix[at[c], at[i]] -= rbm.parameters.links[n]
+            own.append(n)
+    return matrix, np.array(own)
+
+
+@pytest.mark.parametrize(("weight", "changes"), [(0.5, False), (-0.5, False), (3.0, True), (-3.0, True)])
+def test_links_between_numbers_are_held_back_only_where_z_would_be_infinite(weight, changes):
+    rbm = machine("continuous", linked=True)
+    _, own = exponent_of_numbers(rbm)
+    assert len(own) == 1
+    rbm.parameters.links[own] = weight
+    before = rbm.parameters.vector.copy()
+    assert (np.linalg.eigvalsh(exponent_of_numbers(rbm)[0])[0] < 0) == changes
+    rbm.keep_finite()
+    assert np.linalg.eigvalsh(exponent_of_numbers(rbm)[0])[0] > 0
+    moved = np.flatnonzero(rbm.parameters.vector != before)
+    assert moved.tolist() == ([len(before) - len(rbm.links) + own[0]] if changes else [])
+    assert np.sign(rbm.parameters.links[own[0]]) == np.sign(weight)
+
+
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": False}, {"refit_epochs": 0}])
+def test_numbers_that_say_the_same_are_linked_and_z_stays_finite(settings):
+    rng = np.random.default_rng(0)
+    mood = rng.standard_normal(400)
+    same = {f"n{i}": np.round(mood + 0.02 * rng.standard_normal(400), 4) for i in range(4)}
+    frame = pd.DataFrame(same).mask(rng.random((400, 4)) < 0.1)
+    schema = Schema([Continuous(name) for name in frame])
+    model = MVRBM(3, schema=schema, n_models=1, max_epochs=60, random_state=0, **settings).fit(frame)
+    matrix, own = exponent_of_numbers(model.rbm_)
+    assert len(own) == 6
+    assert (np.abs(model.rbm_.parameters.links[own]) > 0.1).all()
+    assert np.linalg.eigvalsh(matrix)[0] > 0
+    assert np.isfinite(model.sample(50, random_state=0).to_numpy(float)).all()
 
 
 def test_linked_questions_have_different_colours():

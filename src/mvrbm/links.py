@@ -72,6 +72,15 @@ class Links:
         values = weights[self._number[own]] * self._gain[own].astype(weights.dtype)
         add(ends - ends[0], self._indices[own], values, X, z)
 
+    def among(self, features: Index) -> tuple[Index, Index, Index]:
+        """The links that join two of some features, and where among these their ends are."""
+        place = np.full(len(self._indptr) - 1, -1)
+        place[features] = np.arange(len(features))
+        mutual = np.flatnonzero(self.mutual)
+        ends = place[self.rows[mutual]], place[self.columns[mutual]]
+        both = (ends[0] >= 0) & (ends[1] >= 0)
+        return mutual[both], ends[0][both], ends[1][both]
+
     def energy(self, weights: Array, X: Array) -> Array:
         """x^T L x / 2 + x^T S r of each person."""
         x = X[: len(self._indptr) - 1]

@@ -23,6 +23,9 @@ from mvrbm.units.block import Array, Index
 from mvrbm.units.question import Question
 from mvrbm.visible import Chunk, Visible, Wanted, fill_blanks, keep_blanks
 
+_MOST_JOINT = 0.98
+"""The most of what the squares of numbers hold that links between them may take away."""
+
 
 class Parameters:
     """The parameters of a machine, or a gradient: one vector with named views."""
@@ -171,6 +174,23 @@ class RBM:
         """Take note that the parameters were changed in place."""
         self.theta = self.visible.natural(self.parameters.base)
         self.theta_slope = self.visible.natural_slope(self.parameters.base)
+
+    def keep_finite(self) -> None:
+        """Weaken the links between features without an end, in place, where together they outgrow the squares.
+
+        Those of numbers x are the matrix L of the exponent -x^T (P - L) x / 2, P the precisions on its diagonal. Z is
+        finite as long as P - L is positive definite: the eigenvalues of P^(-1/2) L P^(-1/2) are below 1.
+        """
+        features, base = self.visible.squares.T
+        own, left, right = self.links.among(features) if self.links else (features[:0],) * 3
+        if not len(own):
+            return
+        sd = (-2 * self.theta[base].astype(np.float64)) ** -0.5
+        joint = np.zeros((len(features), len(features)))
+        joint[left, right] = joint[right, left] = self.parameters.links[own] * sd[left] * sd[right]
+        top = np.linalg.eigvalsh(joint)[-1]
+        if top > _MOST_JOINT:
+            self.parameters.links[own] *= self.dtype.type(_MOST_JOINT / top)
 
     def features(self, chunk: Chunk, X: Array | None = None) -> Array:
         """x(v) over what the machine is told of the questions answered, over a row of ones."""

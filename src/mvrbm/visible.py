@@ -121,6 +121,9 @@ class Visible:
         """The question of each feature, in the layer's order."""
         self.places_on_scales = np.concatenate([p.block.places_on_scales for p in self.parts])
         """Where the level of each feature stands on the scale of its question, from -1 to 1; NaN without an order."""
+        starts = [(p.features.start, p.base.start) for p in self.parts]
+        self.squares: Index = np.concatenate([p.block.squares + at for p, at in zip(self.parts, starts, strict=True)])
+        """The features whose squares are base statistics, and these, (number of them, 2)."""
         self.for_hidden_units = np.concatenate([p.block.for_hidden_units for p in self.parts])
         """The features that no link joins."""
         self.cell_question: Index = self._cell_question()

@@ -112,7 +112,9 @@ def _standardised(total: Array, left: Array, right: Array) -> Array:
 def _never(visible: Visible) -> NDArray[np.bool_]:
     """The pairs of questions that no link may join."""
     lone = np.concatenate([np.full(p.block.n_questions, not p.block.links_itself) for p in visible.parts])
-    result: NDArray[np.bool_] = np.outer(lone, lone)
+    endless = lone.copy()
+    endless[visible.feature_question[visible.squares[:, 0]]] = True
+    result: NDArray[np.bool_] = np.outer(lone, endless) | np.outer(endless, lone)
     return result
 
 

@@ -312,8 +312,11 @@ class _Run:
         """Run an epoch, again and slower if it goes astray, and return what is to be said of it."""
         while True:
             rate = self.settings.rate(epoch, self.rbm.n_hidden) * self.slowed
-            loss = self._loss() if self._epoch(epoch, rate) else math.nan
-            if math.isfinite(loss) and largest(self.rbm.parameters.vector) < _TOO_LARGE:
+            sound = self._epoch(epoch, rate) and largest(self.rbm.parameters.vector) < _TOO_LARGE
+            if sound:
+                self.rbm.keep_finite()
+            loss = self._loss() if sound else math.nan
+            if math.isfinite(loss):
                 break
             self._go_back(self.good)
             self.optimiser.reset()

@@ -77,7 +77,7 @@ class Block(ABC):
     gathers: bool = False
     """Whether so few of the features are not 0 that adding up their rows of W beats a matrix product."""
     links_itself: bool = True
-    """Whether two of the block's questions may be linked directly: not where that could make Z infinite."""
+    """Whether two of the block's questions may be linked directly, or one with a question that has `squares`."""
     n_draws: int
     """Uniform random numbers that one draw of all the questions takes."""
     feature_start: Index
@@ -105,6 +105,15 @@ class Block(ABC):
     def places_on_scales(self) -> Array:
         """Where the level of each feature stands on the scale of its question, from -1 to 1; NaN if it is on none."""
         return np.full(self.n_features, np.nan)
+
+    @property
+    def squares(self) -> Index:
+        """The features whose squares are base statistics, each with its statistic's place: (number of them, 2).
+
+        Such a feature has no end, so its links with others of the kind must be weaker than the squares, or Z is
+        infinite (`RBM.keep_finite`).
+        """
+        return np.zeros((0, 2), np.int64)
 
     @property
     def for_hidden_units(self) -> NDArray[np.bool_]:

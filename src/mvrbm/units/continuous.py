@@ -211,8 +211,6 @@ class ContinuousBlock(Block):
     not rise and fall with it. They are for hidden units. The paper fixes sigma = 1 and has neither bounds nor steps.
     """
 
-    links_itself = False
-
     def __init__(self, questions: Sequence[Continuous], summary: Summary, paper: bool) -> None:
         super().__init__(questions, summary, paper)
         self._own = questions
@@ -238,6 +236,10 @@ class ContinuousBlock(Block):
         self.n_pieces = 1 + self.steps.shape[1]
         self.n_features = len(questions) * self.n_pieces
         self.feature_start = np.arange(len(questions)) * self.n_pieces
+
+    @property
+    def squares(self) -> Index:
+        return np.stack([self.feature_start, np.arange(len(self.questions))], axis=1)
 
     @property
     def for_hidden_units(self) -> NDArray[np.bool_]:
