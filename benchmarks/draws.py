@@ -133,8 +133,8 @@ def completed(
     """The completed tables of each way."""
     model = MVRBM(schema=schema, random_state=seed).fit(frame)
 
-    def ours() -> list[pd.DataFrame]:
-        found: Any = model.complete(frame, draws=draws)
+    def ours(bootstrap: bool) -> list[pd.DataFrame]:
+        found: Any = model.complete(frame, draws=draws, bootstrap=bootstrap)
         return list(found)
 
     def best() -> list[pd.DataFrame]:
@@ -143,7 +143,12 @@ def completed(
     def theirs() -> list[pd.DataFrame]:
         return [pd.DataFrame(X, columns=frame.columns) for X in chained(frame.to_numpy(float), draws, seed)]
 
-    return {"mvrbm, draws": ours, "mvrbm, best guesses": best, "IterativeImputer, draws": theirs}
+    return {
+        "mvrbm, draws by bootstraps": lambda: ours(True),
+        "mvrbm, draws": lambda: ours(False),
+        "mvrbm, best guesses": best,
+        "IterativeImputer, draws": theirs,
+    }
 
 
 def on_regression(repeats: int, n: int, draws: int) -> pd.DataFrame:

@@ -94,6 +94,9 @@ def test_other_forms_of_the_commands_are_the_apis(model):
     for number, drawn in enumerate(model.complete(frame, draws=2, random_state=7), 1):
         same(f"drawn-{number}.csv", drawn)
     assert not Path("drawn.csv").exists()
+    assert run("complete m.mvrbm survey.csv -o drawn.csv --draws 2 --bootstrap --random-state 7 --quiet") == 0
+    for number, drawn in enumerate(model.complete(frame, draws=2, random_state=7, bootstrap=True), 1):
+        same(f"drawn-{number}.csv", drawn)
     assert run("predict m.mvrbm survey.csv --target categorical_2 --proba -o out.csv --keep binary_1 --quiet") == 0
     chances = model.predict_proba(frame, "categorical_2")
     chances.insert(0, "binary_1", frame["binary_1"])
@@ -171,6 +174,7 @@ def test_made_up_people_can_be_learnt_from(folder):
         ("complete no.mvrbm survey.csv -o out.csv", "no.mvrbm is no file"),
         ("complete m.mvrbm survey.csv -o out.doc", "out.doc: the ending says no kind of table"),
         ("complete m.mvrbm survey.csv -o out.csv --questions nope", "no question is named 'nope'"),
+        ("complete m.mvrbm survey.csv -o out.csv --bootstrap", "bootstrap=True is about random draws"),
         ("complete m.mvrbm survey.csv -o out.csv --draws 0", "draws must be a whole number, 1 or more"),
         ("predict m.mvrbm survey.csv -o out.csv --target binary_11", "did you mean 'binary_1'"),
         ("transform m.mvrbm survey.csv -o out.csv --keep id", "--keep names 'id', but survey.csv has no such column"),

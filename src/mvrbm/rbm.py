@@ -115,6 +115,12 @@ class RBM:
         answered = len(self.parameters.R) > 0
         return RBM.start(self.visible, self.n_hidden, seed, dtype=self.dtype, answered=answered, links=self.links)
 
+    def copy(self) -> RBM:
+        """The machine without the others, on parameters of its own."""
+        own = RBM(self.visible, self.parameters.like(self.parameters.vector.copy()), self.links)
+        own.mean_field, own.patterns = self.mean_field, self.patterns
+        return own
+
     def state(self) -> State:
         """The machine as named arrays; with its questions, `visible.paper` and `mean_field` it is the whole machine."""
         p = self.parameters

@@ -93,6 +93,10 @@ def parser() -> argparse.ArgumentParser:
     c.add_argument("--flags", metavar="FILE", help="also write which cells were filled, and how sure each is")
     draws = "write M tables OUT-1, OUT-2, ... of joint random draws instead, for multiple imputation"
     c.add_argument("--draws", metavar="M", type=int, help=draws)
+    bootstrap = (
+        "each draw by a machine refitted on a bootstrap of DATA, the table learnt from: pooled intervals are honest"
+    )
+    c.add_argument("--bootstrap", action="store_true", help=bootstrap)
     c.add_argument("--random-state", **seed)
 
     c = add("transform", commands.transform, "turn each person into a vector of numbers", "model", "data")

@@ -87,7 +87,7 @@ def _fitter(args: Args, found: Schema | None) -> MVRBM:
 def complete(args: Args) -> None:
     """Fill the blanks of a table."""
     if too_large(args.data):
-        if args.flags or args.draws:
+        if args.flags or args.draws or args.bootstrap:
             raise ValueError(f"{args.data} is read a part at a time, which --flags and --draws are not for")
         model = _model(args, "complete")
         _stream(args, lambda frame: model.complete(frame, args.questions), model.schema_)
@@ -99,7 +99,7 @@ def complete(args: Args) -> None:
     _apart(written, args.model, args.data)
     model, frame = _model_and_table(args, "complete")
     given = {"questions": args.questions, "draws": args.draws, "random_state": args.random_state}
-    found = model.complete(frame, flags=bool(args.flags), **given)
+    found = model.complete(frame, flags=bool(args.flags), bootstrap=args.bootstrap, **given)
     found, flags = found if args.flags else (found, None)
     for table, target in zip(found if args.draws else [found], targets, strict=True):
         _write(args, table, target, model)

@@ -13,11 +13,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mvrbm import blanks, encoding, inference, likelihood
+from mvrbm.answers import Answers
 from mvrbm.cells import some
 from mvrbm.estimators.base import Estimator
 from mvrbm.parts import in_parts, streamed
+from mvrbm.rbm import RBM
 from mvrbm.tables import Table
-from mvrbm.training import Memory, train
+from mvrbm.training import Memory, bootstrapped, train
 
 
 class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # type: ignore[misc]
@@ -208,6 +210,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         draws: int | None = None,
         random_state: Any = None,
         output: str | os.PathLike[str] | None = None,
+        bootstrap: bool = False,
     ) -> Any:
         """Fill the blanks of a table, in a copy of it: each with the best answer given all that the row answers.
 
@@ -220,14 +223,17 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
 
         With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
         multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
-        the model's). The machines of `n_models` draw in turn.
+        the model's). The machines of `n_models` draw in turn. With `bootstrap=True` each draw is by a machine that was
+        refitted, for `refit_epochs`, on rows of the table drawn with replacement: then the draws differ by what could
+        not be known of the model, too, and pooled intervals hold the truth as often as they say. That is for the table
+        that was learnt from, and each draw takes a good part of the time of a fit; with "masked" only.
 
         A Parquet file, a folder of them or a pattern is filled a part at a time into `output`, a file for each, all
         columns in the types that they have (whole numbers become others where an answer may be a fraction); it tells
         which files. Of an iterator of frames comes an iterator of filled ones.
         """
         if in_parts(X):
-            if where is not None or flags or draws is not None:
+            if where is not None or flags or draws is not None or bootstrap:
                 raise ValueError("where, flags and draws are for a table in memory; leave them out, or read a part")
             check_is_fitted(self, "rbm_")
             return streamed(X, output, lambda frame: self.complete(frame, questions), self.schema_)
@@ -236,14 +242,34 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         chosen = np.isin(names, names if questions is None else self._named(questions, self.schema_))
         only = None if where is None else blanks.cells_told(where, table)
         if draws is None:
+            if bootstrap:
+                raise ValueError("bootstrap=True is about random draws; say how many (draws=10), or leave it out")
             filled, sure = inference.complete(self.rbm_, answers, chosen, self.n_threads, certain=flags)
             frame, written = blanks.fill(table, self.schema_, answers, filled, chosen, only)
             return (frame, blanks.flags(frame, self.schema_, written, sure)) if flags else frame
         if flags:
             raise ValueError("flags tell how sure the best answers are; random draws have none: leave one of them out")
         self._check_number("draws", draws, 1, whole=True)
-        drawn = inference.draw(self.rbm_, answers, draws, self._seed(random_state), self.n_threads)
+        seed = self._seed(random_state)
+        rbm = self._bootstrapped(table, answers, draws, seed) if bootstrap else self.rbm_
+        drawn = inference.draw(rbm, answers, draws, seed, self.n_threads)
         return [blanks.fill(table, self.schema_, answers, each, chosen, only)[0] for each in drawn]
+
+    def _bootstrapped(self, table: Table, answers: Answers, draws: int, seed: int) -> RBM:
+        """Machines refitted on bootstraps of a table, one for each draw: the first, and the others beside it."""
+        settings = self._settings()
+        if not settings.refit_epochs:
+            raise ValueError(
+                'bootstrap=True refits the machines: it needs objective="masked", and refit_epochs above 0'
+            )
+        weights = self._weights(table, self.schema_, None) if self._has_weights(table, None) else None
+        machines = (self.rbm_, *self.rbm_.others)
+        first, *others = (
+            bootstrapped(machines[number % len(machines)], answers, replace(settings, seed=seed + number), weights)
+            for number in range(draws)
+        )
+        first.others = others
+        return first
 
     def sample(self, n_samples: int = 1, *, given: Mapping[str, Any] | None = None, random_state: Any = None) -> Any:
         """Made-up people, drawn from the model: a pandas table with the columns of its questions, without blanks.

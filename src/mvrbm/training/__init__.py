@@ -1,5 +1,5 @@
 """Learning: objectives, optimisers, when to stop, and the loop that runs them."""
 
-from mvrbm.training.trainer import DivergenceError, History, Memory, Settings, refit, train
+from mvrbm.training.trainer import DivergenceError, History, Memory, Settings, bootstrapped, refit, train
 
-__all__ = ["DivergenceError", "History", "Memory", "Settings", "refit", "train"]
+__all__ = ["DivergenceError", "History", "Memory", "Settings", "bootstrapped", "refit", "train"]

@@ -29,6 +29,7 @@ _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features come
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+_LEAST_STEPS_AGAIN = 200  # of a refit on a bootstrap
 _DROPS, _DROPS_BEFORE_REFIT = 2, 1  # of the rate before early stopping; a refit lowers it further by itself
 _SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
 _FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that the masks are new
@@ -80,6 +81,10 @@ class Settings:
     def rows_in_batch(self, n_rows: int) -> int:
         """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
         return self.batch_size or int(np.clip(n_rows // 50, 64, 512))
+
+    def steps(self, n_rows: int) -> int:
+        """The number of batches in an epoch."""
+        return -(-n_rows // self.rows_in_batch(n_rows))
 
     def height(self, epoch: int) -> float:
         """The learning rate of an epoch by the schedule, as a share of the first."""
@@ -188,18 +193,44 @@ def refit(
     """
     if not history.epochs or history.stopped == "interrupted":
         return
-    settings = replace(
-        settings,
-        early_stopping=False,
-        max_epochs=settings.refit_epochs,
-        learning_rate=history.epochs[-1]["learning_rate"],
-        schedule="linear",
-    )
-    memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
     again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
-    more = _Run(rbm, answers, settings, weights, None, None, memory, again, workers).go()
+    settings = replace(settings, learning_rate=history.epochs[-1]["learning_rate"])
+    more = _go_on(rbm, answers, settings, weights, objective, again, workers)
     history.undone += more.undone
     history.stopped = "interrupted" if more.stopped == "interrupted" else history.stopped
+
+
+def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array | None) -> RBM:
+    """A copy of a machine, refitted on as many rows drawn with replacement: what might have been learnt as well.
+
+    It starts at the first rate again, and takes some steps even on a small table, to come as far as from the start.
+    """
+    epochs = max(settings.refit_epochs, -(-_LEAST_STEPS_AGAIN // settings.steps(answers.n_rows)))
+    settings = replace(settings, refit_epochs=epochs)
+    random = np.random.Generator(np.random.Philox(key=[settings.seed, 2**63 + 2]))
+    times = np.bincount(random.integers(0, answers.n_rows, answers.n_rows), minlength=answers.n_rows)
+    own = rbm.copy()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="training was interrupted")
+        more = _go_on(own, answers, settings, times * weight_of(weights, np.arange(answers.n_rows)))
+    if more.stopped == "interrupted":  # half a refit is of no use
+        raise KeyboardInterrupt
+    return own
+
+
+def _go_on(
+    rbm: RBM,
+    answers: Source,
+    settings: Settings,
+    weights: Array | None,
+    objective: Objective | None = None,
+    checkpoint: Checkpoint | None = None,
+    workers: Callable[[int | None], Workers] = Workers,
+) -> History:
+    """Train for `refit_epochs`, while the rate falls to 0."""
+    settings = replace(settings, early_stopping=False, max_epochs=settings.refit_epochs, schedule="linear")
+    memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
+    return _Run(rbm, answers, settings, weights, None, None, memory, checkpoint, workers).go()
 
 
 class _Run:
@@ -232,7 +263,7 @@ class _Run:
         self.centring = Centring(rbm, self.answers, self.weights, targets) if memory.slopes else None
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
-        steps = -(-answers.n_rows // self.batch_size)
+        steps = settings.steps(answers.n_rows)
         drops = _DROPS_BEFORE_REFIT if settings.refit_epochs else _DROPS
         self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)), drops)
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
