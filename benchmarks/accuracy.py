@@ -25,8 +25,10 @@ import numpy as np
 
 from benchmarks.surveys import surveys
 from mvrbm.evaluation import Trial
+from mvrbm.training.objectives import Masked, Objective
 from mvrbm.units import KINDS
 from mvrbm.units.block import Block
+from mvrbm.units.continuous import ContinuousBlock
 from mvrbm.units.ordinal import OrdinalBlock
 
 OURS: dict[str, dict[str, Any]] = {
@@ -49,6 +51,8 @@ PATCHED: dict[str, Callable[[], Any]] = {
         OrdinalBlock, "places_on_scales", Block.places_on_scales
     ),
     "one, numbers without steps": lambda: patch("mvrbm.summary._LEAST_IN_A_STEP", 10**9),
+    "one, numbers not linked with numbers": lambda: patch.object(ContinuousBlock, "links_itself", False),
+    "one, a refit that hides as much": lambda: patch.object(Masked, "begin", Objective.begin),
     "one, orders by sums of probabilities": lambda: patch("mvrbm.units.ranking.mend", lambda *_: None),
 }
 """One machine without what no setting turns off."""
