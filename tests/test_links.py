@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvrbm import MVRBM, Binary, Categorical, Continuous, Count, Ranking, Schema, inference
-from mvrbm.answers import Answers
+from mvrbm import MVRBM, Binary, Categorical, Continuous, Ranking, Schema, inference
 from mvrbm.encoding import decode, encode
 from mvrbm.links import Links
 from mvrbm.summary import summarise
@@ -77,17 +76,6 @@ def test_rankings_are_linked_by_their_items_and_not_by_chance():
 
 def _orders(rng):
     return 1 + np.argsort(rng.random((6, 400)), axis=0)
-
-
-def test_counts_are_linked_with_neither_counts_nor_numbers():
-    """Their product would outgrow log v!."""
-    questions = [Continuous("n0"), Continuous("n1"), Count("k0", high=20), Count("k1", high=20), Binary("b", [0, 1])]
-    size = np.random.default_rng(0).poisson(8, 400).clip(0, 20)
-    codes = np.stack([size, size, size > 8], axis=1).astype(np.uint8)
-    answers = Answers(codes, np.stack([size, -size], axis=1).astype(np.float32))
-    visible = Visible(questions, summarise(answers, questions))
-    mutual, _ = linked_questions(visible, screen(visible, answers, None, 5))
-    assert mutual == {frozenset(pair) for pair in [(0, 1), (0, 4), (1, 4), (2, 4), (3, 4)]}
 
 
 def exponent_of_numbers(rbm):

@@ -117,6 +117,6 @@ def run(folder: Path) -> None:
     survey_, model_ = folder / "survey.csv", folder / "model.mvrbm"
     print("What to try next:")
     print(f"  mvrbm evaluate {survey_} --compare        # beside scikit-learn's ways; takes some minutes")
-    print(f"  mvrbm complete {model_} {survey_} --draws 5 -o {folder / 'drawn.csv'}   # for multiple imputation")
+    print(f"  mvrbm complete {model_} {survey_} --draws 5 --bootstrap -o {folder / 'drawn.csv'}   # to pool")
     print(f"  mvrbm predict {model_} {survey_} --target natfare --proba -o {folder / 'welfare.csv'}")
     print("  mvrbm schema your-own-survey.sav          # then fit, complete, ... as in README.md")
