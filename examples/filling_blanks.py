@@ -20,7 +20,7 @@ filled, cells = model.complete(people, questions=needed, flags=True)
 print(f"{len(cells):,} cells filled; {filled['rincom16'].isna().sum()} incomes are blank still")
 print(cells.head(3).round(2).to_string(index=False))
 
-draws = model.complete(people, questions=needed, draws=10, random_state=0)
+draws = model.complete(people, questions=needed, draws=10, bootstrap=True, random_state=0)
 
 import numpy as np
 import pandas as pd

@@ -77,6 +77,22 @@ def test_rows_count_as_often_as_they_were_drawn(fitted, monkeypatch):
     np.testing.assert_array_equal(heavy, 2 * plain)
 
 
+def test_weights_count_from_a_column_and_from_the_call():
+    """Of two kinds of people one has no weight, and says the opposite; with few who count, every bootstrap has some."""
+    frame = table(200)
+    frame["w"] = 0.0
+    frame.loc[:7, "w"] = 3.0
+    frame.loc[8:, "y"] += 50
+    by_column = MVRBM(3, schema=SCHEMA, max_epochs=5, n_models=1, random_state=0).fit(frame)
+    plain = Schema(list(SCHEMA))
+    by_call = MVRBM(3, schema=plain, max_epochs=5, n_models=1, random_state=0).fit(frame, sample_weight=frame["w"])
+    one = by_column.complete(frame, draws=6, bootstrap=True)
+    two = by_call.complete(frame, draws=6, bootstrap=True, sample_weight=frame["w"])
+    for each, other in zip(one, two, strict=True):
+        pd.testing.assert_frame_equal(each, other)
+        assert abs(each.loc[frame["y"].isna(), "y"].mean()) < 10
+
+
 def test_draws_differ_by_what_could_not_be_known():
     """Between draws the mean of a half-blank y has about twice the variance with bootstraps.
 
@@ -98,8 +114,8 @@ def test_what_cannot_be_refitted_says_so(fitted):
     model, frame = fitted
     with pytest.raises(ValueError, match=r"say how many \(draws=10\)"):
         model.complete(frame, bootstrap=True)
-    for settings in ({"objective": "cd"}, {"refit_epochs": 0}):
-        other = MVRBM(3, schema=SCHEMA, max_epochs=2, random_state=0, **settings).fit(frame)
+    for settings in ({"objective": "cd"}, {"refit_epochs": 0}, {"n_hidden": 0}):
+        other = MVRBM(**{"n_hidden": 3} | settings, schema=SCHEMA, max_epochs=2, random_state=0).fit(frame)
         with pytest.raises(ValueError, match="refit_epochs above 0"):
             other.complete(frame, draws=2, bootstrap=True)
 

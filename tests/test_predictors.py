@@ -484,3 +484,13 @@ def test_being_told_what_is_answered_can_be_left_out_by_itself(survey):
         for n in (1, 2)
     ]
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(("solver", "n_rows", "error"), [("lbfgs", 400, 0.1), ("minibatch", 2000, 0.12)])
+def test_a_number_that_follows_from_others_is_told_closely(solver, n_rows, error):
+    """By its links with them, which nothing holds back where only the target is learnt."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2 * n_rows, 2))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.05 * rng.standard_normal(2 * n_rows)
+    model = MVRBMRegressor(n_hidden=10, n_models=1, solver=solver, random_state=0).fit(X[:n_rows], y[:n_rows])
+    assert np.sqrt(np.mean((model.predict(X[n_rows:]) - y[n_rows:]) ** 2)) / y.std() < error

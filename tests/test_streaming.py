@@ -355,7 +355,7 @@ def test_where_nothing_can_be_written(monkeypatch, tmp_path, fitted, output, sai
     with pytest.raises(ValueError, match=said):
         fitted.complete(folder, output=output)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    with pytest.raises(ValueError, match="flags and draws are for a table in memory"):
+    with pytest.raises(ValueError, match="flags, draws and bootstrap are for a table in memory"):
         fitted.complete(folder, output="out", draws=2)
     with pytest.raises(ValueError, match="leave output out"):
         fitted.transform(iter([FRAME]), output="out")
@@ -406,6 +406,6 @@ def test_the_commands_take_a_folder_and_a_large_file(monkeypatch, tmp_path, caps
     assert main(["predict", "m.mvrbm", "survey/2.parquet", "--target", "ordinal_1", "-o", "p.csv"]) == 1
     assert "is written as .parquet" in capsys.readouterr().err
     assert main(["complete", "m.mvrbm", "survey", "-o", "filled", "--draws", "2"]) == 1
-    assert "--flags and --draws are not for" in capsys.readouterr().err
+    assert "--flags, --draws and --bootstrap are not for" in capsys.readouterr().err
     assert main(["schema", "survey"]) == 0
     assert "ordinal_1" in capsys.readouterr().out

@@ -88,7 +88,9 @@ def complete(args: Args) -> None:
     """Fill the blanks of a table."""
     if too_large(args.data):
         if args.flags or args.draws or args.bootstrap:
-            raise ValueError(f"{args.data} is read a part at a time, which --flags and --draws are not for")
+            raise ValueError(
+                f"{args.data} is read a part at a time, which --flags, --draws and --bootstrap are not for"
+            )
         model = _model(args, "complete")
         _stream(args, lambda frame: model.complete(frame, args.questions), model.schema_)
         return

@@ -83,7 +83,9 @@ class DaskMVRBM(MVRBM):
         """
         _not_to_file(output)
         if _ or more:
-            raise ValueError("where, flags and draws are for a table in memory; use to_local() on a part of it")
+            raise ValueError(
+                "where, flags, draws and bootstrap are for a table in memory; use to_local() on a part of it"
+            )
         frames = _frames(X)
         fractions = {column for question in self.schema_ if question.fractions for column in question.columns}
         kinds = {c: "float64" for c in frames.columns if c in fractions and frames[c].dtype.kind in "iu"}

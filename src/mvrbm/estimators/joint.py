@@ -67,7 +67,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         That of "sgd": 0.
     schedule
         How the learning rate goes on: "constant" (the default), "linear" or "cosine", the latter two down to 0 at
-        `max_epochs`.
+        `max_epochs`; with "masked" less is hidden as it falls.
     l2
         The shrinkage of the weights as a part of the objective: 0.
     decay
@@ -211,6 +211,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         random_state: Any = None,
         output: str | os.PathLike[str] | None = None,
         bootstrap: bool = False,
+        sample_weight: ArrayLike | None = None,
     ) -> Any:
         """Fill the blanks of a table, in a copy of it: each with the best answer given all that the row answers.
 
@@ -224,9 +225,10 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
         multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
         the model's). The machines of `n_models` draw in turn. With `bootstrap=True` each draw is by a machine that was
-        refitted, for `refit_epochs`, on rows of the table drawn with replacement: then the draws differ by what could
-        not be known of the model, too, and pooled intervals hold the truth as often as they say. That is for the table
-        that was learnt from, and each draw takes a good part of the time of a fit; with "masked" only.
+        refitted, for `refit_epochs` or 200 steps, on rows of the table drawn with replacement: then the draws differ by
+        what could not be known of the model, too, as intervals that are pooled should allow for. That is for the table
+        that was learnt from, with the `sample_weight` of its fit if there was one, and each draw takes a good part of
+        the time of a fit; with "masked" only.
 
         A Parquet file, a folder of them or a pattern is filled a part at a time into `output`, a file for each, all
         columns in the types that they have (whole numbers become others where an answer may be a fraction); it tells
@@ -234,7 +236,9 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         """
         if in_parts(X):
             if where is not None or flags or draws is not None or bootstrap:
-                raise ValueError("where, flags and draws are for a table in memory; leave them out, or read a part")
+                raise ValueError(
+                    "where, flags, draws and bootstrap are for a table in memory; leave them out, or read a part"
+                )
             check_is_fitted(self, "rbm_")
             return streamed(X, output, lambda frame: self.complete(frame, questions), self.schema_)
         table, answers = self._read(X)
@@ -251,18 +255,21 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
             raise ValueError("flags tell how sure the best answers are; random draws have none: leave one of them out")
         self._check_number("draws", draws, 1, whole=True)
         seed = self._seed(random_state)
-        rbm = self._bootstrapped(table, answers, draws, seed) if bootstrap else self.rbm_
+        rbm = self._bootstrapped(table, answers, sample_weight, draws, seed) if bootstrap else self.rbm_
         drawn = inference.draw(rbm, answers, draws, seed, self.n_threads)
         return [blanks.fill(table, self.schema_, answers, each, chosen, only)[0] for each in drawn]
 
-    def _bootstrapped(self, table: Table, answers: Answers, draws: int, seed: int) -> RBM:
+    def _bootstrapped(
+        self, table: Table, answers: Answers, sample_weight: ArrayLike | None, draws: int, seed: int
+    ) -> RBM:
         """Machines refitted on bootstraps of a table, one for each draw: the first, and the others beside it."""
         settings = self._settings()
-        if not settings.refit_epochs:
+        if not settings.refit_epochs or not self.rbm_.n_hidden:
             raise ValueError(
-                'bootstrap=True refits the machines: it needs objective="masked", and refit_epochs above 0'
+                'bootstrap=True refits the machines: it needs objective="masked", hidden units and refit_epochs above 0'
             )
-        weights = self._weights(table, self.schema_, None) if self._has_weights(table, None) else None
+        given = self._has_weights(table, sample_weight)
+        weights = self._weights(table, self.schema_, sample_weight) if given else None
         machines = (self.rbm_, *self.rbm_.others)
         first, *others = (
             bootstrapped(machines[number % len(machines)], answers, replace(settings, seed=seed + number), weights)

@@ -84,5 +84,4 @@ def train_lbfgs(
             history.stopped = "interrupted"
             warnings.warn(f"training was interrupted in step {len(history.epochs) + 1}", stacklevel=4)
         put(patience.vector if patience.vector is not None else last)
-        rbm.keep_finite()
     return history

@@ -163,17 +163,18 @@ class Masked(Objective):
     derivative by the inputs z = U + W h is x - E[x | z] at the answers hidden, and goes on through h to those kept.
 
     Much is hidden to learn from, but at last an answer is predicted from all the others that there are. So when the
-    rate falls, the largest share falls with it to the least: the last steps see rows as predictions will.
+    rate falls by a schedule, the largest share falls with it to the least, unless it is `steady`: the last steps see
+    rows as predictions will.
     """
 
-    def __init__(self, seed: int, shares: tuple[float, float] = (0.1, 0.5)) -> None:
+    def __init__(self, seed: int, shares: tuple[float, float] = (0.1, 0.5), *, steady: bool = False) -> None:
         """Take the least and the largest share of a row's answers to hide."""
         super().__init__(seed)
-        self.shares = shares
+        self.shares, self.steady = shares, steady
         self._spread = shares[1] - shares[0]
 
     def begin(self, rate: float) -> None:
-        self._spread = rate * (self.shares[1] - self.shares[0])
+        self._spread = (1.0 if self.steady else rate) * (self.shares[1] - self.shares[0])
 
     def jobs(self, rbm: RBM, batch: Batch) -> list[Job]:
         return [Job(self._gradient, rbm, piece) for piece in batch.pieces(chunk_size(len(batch.rows)))]

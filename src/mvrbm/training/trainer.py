@@ -14,7 +14,7 @@ from mvrbm.answers import Source
 from mvrbm.arrays import State, Stored, under
 from mvrbm.progress import Step, tell
 from mvrbm.rbm import RBM
-from mvrbm.summary import relative, weight_of
+from mvrbm.summary import relative, rows_that_count, weight_of
 from mvrbm.training.centring import Centring
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
@@ -203,16 +203,19 @@ def refit(
 def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array | None) -> RBM:
     """A copy of a machine, refitted on as many rows drawn with replacement: what might have been learnt as well.
 
-    It starts at the first rate again, and takes some steps even on a small table, to come as far as from the start.
+    It starts at the first rate again, and takes some steps even on a small table, to come as far as from the start. It
+    hides as much to the end: draws of blanks that come together need a machine that is not too sure without the others.
     """
     epochs = max(settings.refit_epochs, -(-_LEAST_STEPS_AGAIN // settings.steps(answers.n_rows)))
     settings = replace(settings, refit_epochs=epochs)
     random = np.random.Generator(np.random.Philox(key=[settings.seed, 2**63 + 2]))
-    times = np.bincount(random.integers(0, answers.n_rows, answers.n_rows), minlength=answers.n_rows)
+    rows = np.asarray(rows_that_count(weights, answers.n_rows))
+    times = np.bincount(rows[random.integers(0, len(rows), len(rows))], minlength=answers.n_rows)
     own = rbm.copy()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="training was interrupted")
-        more = _go_on(own, answers, settings, times * weight_of(weights, np.arange(answers.n_rows)))
+        heavy = times * weight_of(weights, np.arange(answers.n_rows))
+        more = _go_on(own, answers, settings, heavy, Masked(settings.seed, steady=True))
     if more.stopped == "interrupted":  # half a refit is of no use
         raise KeyboardInterrupt
     return own
@@ -344,7 +347,7 @@ class _Run:
         while True:
             rate = self.settings.rate(epoch, self.rbm.n_hidden) * self.slowed
             sound = self._epoch(epoch, rate) and largest(self.rbm.parameters.vector) < _TOO_LARGE
-            if sound:
+            if sound and not self.objective.targets:  # what is told from the others alone has no Z that matters
                 self.rbm.keep_finite()
             loss = self._loss() if sound else math.nan
             if math.isfinite(loss):

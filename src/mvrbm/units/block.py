@@ -110,8 +110,8 @@ class Block(ABC):
     def squares(self) -> Index:
         """The features whose squares are base statistics, each with its statistic's place: (number of them, 2).
 
-        Such a feature has no end, so its links with others of the kind must be weaker than the squares, or Z is
-        infinite (`RBM.keep_finite`).
+        Such a feature may have no end, so its links with others of the kind must be weaker than the squares, or Z may
+        be infinite (`RBM.keep_finite`).
         """
         return np.zeros((0, 2), np.int64)
 
