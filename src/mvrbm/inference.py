@@ -25,7 +25,8 @@ def posteriors(rbm: RBM, answers: Answers, n_threads: int | None = None) -> Arra
     out = np.empty((answers.n_rows, rbm.n_hidden), rbm.dtype)
 
     def of(rows: Index) -> None:
-        out[rows] = rbm.posterior(rbm.visible.load(answers, rows, rbm.dtype))[:-1].T
+        chunk = rbm.visible.load(answers, rows, rbm.dtype)
+        out[rows] = rbm.posterior_alone(chunk).T
 
     _for_each_chunk(of, answers, n_threads)
     return out

@@ -208,10 +208,17 @@ class RBM:
         X[-1] = 1
         return X
 
-    def hidden_inputs(self, chunk: Chunk, X: Array, out: Array | None = None) -> Array:
-        """w + W^T x + R^T r, (hidden, people); X are the chunk's `features`."""
+    def hidden_inputs(self, chunk: Chunk, X: Array, out: Array | None = None, alone: bool = False) -> Array:
+        """w + W^T x + R^T r, (hidden, people); X are the chunk's `features`.
+
+        BLAS may round a person's sums by their place among the others. What is said of people, and not just learnt, is
+        `alone`: summed in float64, so that it comes out the same whoever is beside them.
+        """
         dense = self.visible.first_dense
-        a: Array = np.matmul(self.parameters.joint[dense:, :-1].T, X[dense:], out=out)
+        weights, own = self.parameters.joint[dense:, :-1].T, X[dense:]
+        if alone:
+            weights, own = weights.astype(np.float64), own.astype(np.float64)
+        a: Array = np.matmul(weights, own, out=out).astype(self.dtype, copy=False)
         self.visible.add_inputs(chunk, self.parameters.joint, a)
         return a
 
@@ -222,6 +229,12 @@ class RBM:
         self.hidden_inputs(chunk, X, H[:-1])
         hidden.sigmoid(H[:-1])
         H[-1] = 1
+        return H
+
+    def posterior_alone(self, chunk: Chunk) -> Array:
+        """P(h = 1 | v) of each person, whoever else is in the chunk, (hidden, people)."""
+        H = self.hidden_inputs(chunk, self.features(chunk), alone=True)
+        hidden.sigmoid(H)
         return H
 
     def draw_hidden(self, H: Array, stream: Stream, out: Array | None = None, scratch: Array | None = None) -> Array:
@@ -298,7 +311,7 @@ class RBM:
     def given(self, chunk: Chunk, X: Array | None = None) -> tuple[Array, list[Array]]:
         """The `features` of the answers given, and the inputs that they are to the hidden units of every machine."""
         X = self.features(chunk, X)
-        return X, [machine.hidden_inputs(chunk, X) for machine in (self, *self.others)]
+        return X, [machine.hidden_inputs(chunk, X, alone=True) for machine in (self, *self.others)]
 
     def outlook(
         self,
