@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mvrbm.kernels.links import add, products
+from mvrbm.kernels.links import add, add_products
 from mvrbm.units.block import Array, Index
 
 ANSWERED_GAIN = 3.0
@@ -35,7 +35,7 @@ class Links:
         self._indptr = np.searchsorted(to[order], np.arange(n_features + 1))
         self._indices = from_[order]
         self._number = np.concatenate([number, number[self.mutual]])[order]
-        self._gain = np.where(self._indices < n_features, 1.0, ANSWERED_GAIN)
+        self._gain = np.where(self._indices < n_features, 1.0, ANSWERED_GAIN).astype(np.float32)
         self.colours = self._coloured(feature_question)
         """Sets of questions, (questions, 1) each, of which no two are linked."""
 
@@ -68,9 +68,7 @@ class Links:
         """Add L x + S r of the inputs X to z, or to the z of some consecutive features."""
         start, stop, _ = features.indices(len(self._indptr) - 1)
         ends = self._indptr[start : stop + 1]
-        own = slice(ends[0], ends[-1])
-        values = weights[self._number[own]] * self._gain[own].astype(weights.dtype)
-        add(ends - ends[0], self._indices[own], values, X, z)
+        add(ends, self._indices, self._number, self._gain, weights, X, z)
 
     def among(self, features: Index) -> tuple[Index, Index, Index]:
         """The links that join two of some features, and where among these their ends are."""
@@ -92,6 +90,6 @@ class Links:
 
     def slope(self, error: Array, X: Array) -> Array:
         """The derivative by the weights of the sum over people of error·(L x + S r)."""
-        each = np.empty(len(self._indices), error.dtype)
-        products(self._indptr, self._indices, error, X, each)
-        return np.bincount(self._number, each * self._gain, minlength=len(self)).astype(error.dtype)
+        slope = np.zeros(len(self), error.dtype)
+        add_products(self._indptr, self._indices, self._number, self._gain, error, X, slope)
+        return slope

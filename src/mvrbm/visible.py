@@ -394,12 +394,11 @@ class Visible:
 
     def keep_only(self, chunk: Chunk, questions: NDArray[np.bool_]) -> Chunk:
         """The chunk with every other question left out; `questions` is (questions, people) or (questions, 1)."""
-        cells = np.broadcast_to(questions, (self.n_questions, chunk.n_rows))[self.cell_question]
-        n = len(self.code_columns)
-        return Chunk(
-            np.where(cells[:n], chunk.codes, np.int16(-1)),
-            np.where(cells[n:], chunk.numbers, chunk.numbers.dtype.type(np.nan)),
-        )
+        if questions.shape[1] != chunk.n_rows:
+            questions = np.repeat(questions, chunk.n_rows, axis=1)
+        kept = Chunk(np.empty_like(chunk.codes), np.empty_like(chunk.numbers))
+        chunks.keep(chunk.codes, chunk.numbers, questions, self.cell_question, kept.codes, kept.numbers)
+        return kept
 
     def _cell_question(self) -> Index:
         codes = np.array([q.n_codes for q in self.questions])[self.question_order]

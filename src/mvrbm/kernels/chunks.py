@@ -51,3 +51,18 @@ def answered(codes: Any, numbers: Any, question: Any, out: Any) -> None:
         own = out[question[len(codes) + c]]
         for b in range(codes.shape[1]):
             own[b] |= not np.isnan(numbers[c, b])
+
+
+@kernel
+def keep(codes: Any, numbers: Any, questions: Any, question: Any, out_codes: Any, out_numbers: Any) -> None:
+    """Write the codes and numbers whose `question` is marked in `questions`, (questions, people); blanks elsewhere."""
+    n = len(codes)
+    for c in range(n):
+        own, marked, out = codes[c], questions[question[c]], out_codes[c]
+        for b in range(len(out)):
+            out[b] = own[b] if marked[b] else np.int16(-1)
+    nothing = numbers.dtype.type(np.nan)
+    for c in range(len(numbers)):
+        number, there, to = numbers[c], questions[question[n + c]], out_numbers[c]
+        for b in range(len(to)):
+            to[b] = number[b] if there[b] else nothing

@@ -1,7 +1,7 @@
 """A Gaussian in pieces: the density of a number x with inputs z is exp(-x^2 / 2 s^2 + z_0 x + sum of z_j step_j(x)).
 
 A step is half of its height above its place and minus that below it, so on the piece between two places the density is
-the same Gaussian times a factor of the piece's own. Everything is in float64, by logarithms: what bounds leave may lie
+the same Gaussian times a factor of the piece's own. Everything is in float64, and by logarithms where what bounds leave lies
 far out in a tail.
 """
 
@@ -17,6 +17,7 @@ from mvrbm.kernels.compile import exp, kernel
 _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _FAR = 25.0
+_LEAST = 1e-100  # of a mass that is told without logarithms
 
 
 @kernel
@@ -48,37 +49,72 @@ def _log_between(a: float, b: float) -> float:
 
 
 @kernel
-def _density(a: float, log_mass: float) -> float:
-    """The density at an end of a piece, of what lies in the piece."""
-    return 0.0 if math.isinf(a) else math.exp(-0.5 * a * a - _LOG_ROOT_2PI - log_mass)
+def _tail(x: float) -> float:
+    """The probability of a standard normal number beyond x, on the side where x is."""
+    return 0.5 * math.erfc(abs(x) * _ROOT_HALF)
 
 
 @kernel
-def _share_out(z: Any, mean: float, sd: float, edges: Any, log_mass: Any, share: Any) -> float:
-    """Write the log of the Gaussian's mass in each piece, and the piece's share; return the log of their total.
+def _masses(mean: float, sd: float, edges: Any, density: Any, mass: Any) -> float:
+    """Write the Gaussian's density at each edge and its mass in each piece, over e to what is returned.
+
+    That is 0 unless all that the bounds leave lies so far out that only logarithms tell it.
+    """
+    n = len(mass)
+    after = (edges[0] - mean) / sd
+    beyond = _tail(after)
+    most = 0.0
+    for i in range(n):
+        before, behind = after, beyond
+        after = (edges[i + 1] - mean) / sd
+        beyond = _tail(after)
+        if not before < after:
+            mass[i] = 0.0
+        elif after <= 0.0:
+            mass[i] = beyond - behind
+        elif before >= 0.0:
+            mass[i] = behind - beyond
+        else:
+            mass[i] = 1.0 - behind - beyond
+        most = max(most, mass[i])
+    offset = 0.0
+    if most < _LEAST:
+        offset = -np.inf
+        for i in range(n):
+            mass[i] = _log_between((edges[i] - mean) / sd, (edges[i + 1] - mean) / sd)
+            offset = max(offset, mass[i])
+        for i in range(n):
+            mass[i] = math.exp(mass[i] - offset)
+    for i in range(n + 1):
+        at = (edges[i] - mean) / sd
+        density[i] = 0.0 if math.isinf(at) else math.exp(-0.5 * at * at - _LOG_ROOT_2PI - offset)
+    return offset
+
+
+@kernel
+def _share_out(z: Any, mean: float, sd: float, edges: Any, density: Any, mass: Any, share: Any) -> float:
+    """Write what `_masses` does, and each piece's share; return the log of the total of all pieces.
 
     z is by `_inputs`.
     """
     n = len(share)
+    offset = _masses(mean, sd, edges, density, mass)
     factor = 0.0
     for j in range(1, n):
         factor -= 0.5 * z[j]
-    top, before = -np.inf, (edges[0] - mean) / sd
+    top = -np.inf
     for i in range(n):
-        after = (edges[i + 1] - mean) / sd
-        log_mass[i] = _log_between(before, after)
-        before = after
-        share[i] = factor + log_mass[i]
-        top = max(top, share[i])
+        share[i] = factor
+        top = max(top, factor) if mass[i] > 0.0 else top
         if i + 1 < n:
             factor += z[i + 1]
     total = 0.0
     for i in range(n):
-        share[i] = exp(share[i] - top) if share[i] > -np.inf else 0.0
+        share[i] = exp(min(share[i] - top, 0.0)) * mass[i]
         total += share[i]
     for i in range(n):
         share[i] /= total
-    return top + math.log(total)
+    return offset + top + math.log(total)
 
 
 @kernel
@@ -111,7 +147,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
     The edges of the pieces, (numbers, pieces + 1), are the bounds and the places of the steps.
     """
     n = edges.shape[1] - 1
-    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
     for q in range(len(edges)):
         variance = -0.5 / theta[q]
         sd = math.sqrt(variance)
@@ -122,7 +158,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
                 continue
             _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = variance * own[0]
-            _share_out(own, mean, sd, edges[q], log_mass, share)
+            _share_out(own, mean, sd, edges[q], density, mass, share)
             first = second = 0.0
             above = 1.0
             for i in range(n):
@@ -131,8 +167,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
                     x[q * n + i + 1, b] = heights[q, i] * (above - 0.5)
                 if share[i] > 0.0:
                     low, high = edges[q, i], edges[q, i + 1]
-                    at_low = _density((low - mean) / sd, log_mass[i])
-                    at_high = _density((high - mean) / sd, log_mass[i])
+                    at_low, at_high = density[i] / mass[i], density[i + 1] / mass[i]
                     inside = min(max(mean + sd * (at_low - at_high), low), high)
                     first += share[i] * inside
                     edge = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
@@ -145,7 +180,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
 def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out: Any) -> None:
     """Write the log of the integral over each number that is there."""
     n = edges.shape[1] - 1
-    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
     for q in range(len(edges)):
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
@@ -153,7 +188,7 @@ def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out:
             if there[q, b]:
                 _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
                 mean = sd * sd * own[0]
-                total = _share_out(own, mean, sd, edges[q], log_mass, share)
+                total = _share_out(own, mean, sd, edges[q], density, mass, share)
                 # the terms can be huge and opposite: only their sum may be rounded to the precision of out
                 out[q, b] = total + 0.5 * (mean / sd) ** 2 + math.log(sd) + _LOG_ROOT_2PI
 
@@ -162,13 +197,13 @@ def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out:
 def choose(z: Any, theta: Any, edges: Any, heights: Any, u: Any, low: Any, high: Any, left: Any) -> None:
     """Write the ends, in standard deviations from the Gaussian's mean, of a piece drawn by u, and what is left of u."""
     n = edges.shape[1] - 1
-    own, log_mass, share = np.empty(n), np.empty(n), np.empty(n)
+    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
     for q in range(len(edges)):
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
             _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = sd * sd * own[0]
-            _share_out(own, mean, sd, edges[q], log_mass, share)
+            _share_out(own, mean, sd, edges[q], density, mass, share)
             rest, at = float(u[q, b]), 0
             while at < n - 1 and (share[at] == 0.0 or rest > share[at]):
                 rest -= share[at]

@@ -10,10 +10,9 @@ In the machine's own parameters each of these would have to be learnt, against t
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from mvrbm.answers import Source
-from mvrbm.kernels import hidden
+from mvrbm.kernels import hidden, steps
 from mvrbm.links import ANSWERED_GAIN, Links
 from mvrbm.rbm import RBM, Parameters
 from mvrbm.summary import some_rows, weight_of
@@ -42,10 +41,8 @@ class Centring:
             alone = np.isin(question, targets) | (told == 0)
             own = np.where(alone, 0, mean[:n] / np.where(alone, 1, told))
             mean[:n] -= own * told
-        at = question, np.arange(n)
-        self._average = sparse.csr_array((own, at), shape=(visible.n_questions, n), dtype=rbm.dtype)
-        """The mean of each feature among those who are told to answer its question, (questions, features)."""
-        self._back = self._average.T.tocsr()
+        self._own, self._question = own.astype(rbm.dtype), question
+        """The mean of each feature among those who are told to answer its question."""
         self._inputs = mean.astype(rbm.dtype)
         """The mean of each input around that."""
         self._links = _CentredLinks(rbm.links, own, mean, question, rbm.dtype) if rbm.links and n_told else None
@@ -56,31 +53,28 @@ class Centring:
         middle = (parameters.joint[:, :-1].T @ self._middle)[:, None]
         hidden.sigmoid(middle)
         self._hidden = middle[:, 0]
-        out.W[:] -= np.outer(out.U, self._hidden)
-        if len(out.R):
-            out.W[:] -= self._back @ out.R
-        out.joint[:-1, :-1] -= np.outer(self._inputs[:-1], out.w)
         if self._links:
             self._links.gradient(out)
+        steps.centre_gradient(out.joint, self._own, self._question, self._inputs, self._hidden)
 
     def enter(self, parameters: Parameters) -> Parameters:
         """Turn R and the links, in place, into the centred ones, and return a copy of all to tell steps by."""
-        if len(parameters.R):
-            parameters.R += self._average @ parameters.W
-        if self._links:
-            parameters.links += self._links.told(parameters)
+        self._add_average(parameters, 1)
         return parameters.like(parameters.vector.copy())
 
     def leave(self, parameters: Parameters, before: Parameters) -> None:
         """Turn them back, and move the biases by what the rest has moved from `before`."""
-        step = parameters.joint[:-1, :-1] - before.joint[:-1, :-1]
-        parameters.U[:] -= step[: len(parameters.U)] @ self._hidden
-        parameters.w[:] -= self._inputs[:-1] @ step
-        if len(parameters.R):
-            parameters.R -= self._average @ parameters.W
+        steps.move_biases(parameters.joint, before.joint, len(self._own), self._inputs, self._hidden)
         if self._links:
             self._links.move_biases(parameters, before)
-            parameters.links -= self._links.told(parameters)
+        self._add_average(parameters, -1)
+
+    def _add_average(self, parameters: Parameters, sign: int) -> None:
+        as_ = parameters.vector.dtype.type
+        if len(parameters.R):
+            steps.add_average(parameters.joint, self._own, self._question, as_(sign))
+        if self._links:
+            self._links.add_average(parameters, as_(sign))
 
 
 class _CentredLinks:
@@ -98,22 +92,21 @@ class _CentredLinks:
         others = np.concatenate([links.columns[mutual], links.rows[mutual]])
         told = number[ends, question[others]]
         there = told >= 0
-        each = (own[others] / ANSWERED_GAIN)[there], (told[there], np.tile(mutual, 2)[there])
-        self._told = sparse.csr_array(each, shape=(len(links), len(links)), dtype=dtype)
+        self._average = (own[others] / ANSWERED_GAIN)[there].astype(dtype)
         """What an average answer at the end of each link is, in units of a link from its being answered."""
-        self._back = self._told.T.tocsr()
+        self._told, self._mutual = told[there], np.tile(mutual, 2)[there]
+        """That link, and the link whose end it is."""
 
     def gradient(self, out: Parameters) -> None:
-        out.links[:] -= self._back @ out.links
-        out.links[self._to] -= self._mean * out.U[self._row]
+        steps.add_entries(-self._average, self._mutual, self._told, out.links, out.links)
+        steps.add_entries(-self._mean, self._to, self._row, out.U, out.links)
 
-    def told(self, parameters: Parameters) -> Array:
-        result: Array = self._told @ parameters.links
-        return result
+    def add_average(self, parameters: Parameters, sign: np.floating) -> None:
+        steps.add_entries(sign * self._average, self._told, self._mutual, parameters.links, parameters.links)
 
     def move_biases(self, parameters: Parameters, before: Parameters) -> None:
-        moved = self._mean * (parameters.links - before.links)[self._to]
-        parameters.U[:] -= np.bincount(self._row, moved, len(parameters.U)).astype(parameters.U.dtype)
+        moved = parameters.links - before.links
+        steps.add_entries(-self._mean, self._row, self._to, moved, parameters.U)
 
 
 def _mean_inputs(rbm: RBM, answers: Source, weights: Array | None) -> Array:

@@ -185,6 +185,10 @@ class Workers:
         return sum_.result()
 
     def _round(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        helpers = min(len(self._helpers), len(items) - 1)
+        if not helpers:
+            with np.errstate(all="ignore"):
+                return [work(item) for item in items]
         results: dict[int, R] = {}
         left = iter(enumerate(items))  # a step of it is one bytecode, so no two threads take the same item
 
@@ -194,7 +198,6 @@ class Workers:
                 for place, item in left:
                     results[place] = work(item)
 
-        helpers = min(len(self._helpers), len(items) - 1)
         for _ in range(helpers):
             self._rounds.put(share)
         try:

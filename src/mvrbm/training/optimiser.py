@@ -47,16 +47,17 @@ def largest(vector: Any) -> float:
 
 
 @kernel
-def shrink(weights: Any, share: Any, small: Any) -> None:
-    """Take a share of each weight of a matrix off, in place: all of the share of those far below `small`.
+def shrink(weights: Any, rows: int, columns: int, share: Any, small: Any) -> None:
+    """Take a share of each weight in a corner of a matrix off, in place: all of the share of those far below `small`.
 
     Of those far above it hardly any, as by a prior with heavy tails: w loses share * w / (1 + (w / small)^2).
     """
     one = weights.dtype.type(1)
-    for row in weights:
-        for i in range(len(row)):
-            size = row[i] / small
-            row[i] -= share * row[i] / (one + size * size)
+    narrow = one / (small * small)
+    for i in range(rows):
+        row = weights[i]  # of the whole matrix, whose rows LLVM knows to be without gaps
+        for k in range(columns):
+            row[k] -= share * row[k] / (one + narrow * row[k] * row[k])
 
 
 class Optimiser(ABC):

@@ -9,12 +9,12 @@ so is what it can come to be: only the way there is another, on which few people
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
+from mvrbm.kernels import steps
 from mvrbm.rbm import RBM, Parameters
 from mvrbm.training.engine import Workers
 from mvrbm.training.optimiser import Optimiser
-from mvrbm.units.block import Array
+from mvrbm.units.block import Array, Index
 
 _ALONE = 0.2  # how far a level moves by itself, in steps of the others
 
@@ -27,25 +27,27 @@ class Slopes:
         place = visible.places_on_scales
         on = ~np.isnan(place)
         scales, own = np.unique(visible.feature_question[on], return_inverse=True)
-        where = np.flatnonzero(on), own
-        self._of_weights = sparse.csr_array((place[on], where), shape=(len(place), len(scales)), dtype=kind)
-        self._of_links = self._shared_by_links(rbm, place, on).astype(kind)
-        self._to_scales, self._to_slopes = self._of_weights.T.tocsr(), self._of_links.T.tocsr()
+        self._places, self._features, self._scales = place[on].astype(kind), np.flatnonzero(on), own
+        links, own, products, n_slopes = self._shared_by_links(rbm, place, on)
+        self._products, self._links, self._slopes = products.astype(kind), links, own
         self._shape = len(scales), rbm.n_hidden
         alone = rbm.parameters.like(np.ones_like(rbm.parameters.vector))
         alone.W[on] = _ALONE
-        alone.links[np.diff(self._of_links.indptr) > 0] = _ALONE
+        alone.links[links] = _ALONE
         self._alone = alone.vector
-        self.size = len(self._alone) + len(scales) * rbm.n_hidden + self._of_links.shape[1]
+        self.size = len(self._alone) + len(scales) * rbm.n_hidden + n_slopes
+        self._uphill, self._moved = np.empty((2, self.size), kind)
 
     @staticmethod
-    def _shared_by_links(rbm: RBM, place: Array, on: Array) -> sparse.csr_array:
-        """What each link has of each slope, (links, slopes): one slope for all between the same ends.
+    def _shared_by_links(rbm: RBM, place: Array, on: Array) -> tuple[Index, Index, Array, int]:
+        """The links that share a slope, which one, how much each has of it, and the number of slopes.
 
-        An end is a question with an order, or else a feature, or a question answered or not.
+        There is one for all between the same ends. An end is a question with an order, or else a feature, or a question
+        answered or not.
         """
         if not rbm.links:
-            return sparse.csr_array((0, 0))
+            none = np.zeros(0, np.int64)
+            return none, none, np.zeros(0), 0
         n_told = len(rbm.parameters.R)
         n = len(place) + n_told
         end = np.where(on, n + rbm.visible.feature_question, np.arange(len(place)))
@@ -54,8 +56,7 @@ class Slopes:
         some = np.flatnonzero((end[rows] >= n) | (end[columns] >= n))
         rows, columns = rows[some], columns[some]
         _, slope = np.unique(end[rows] * (2 * n) + end[columns], return_inverse=True)
-        shape = len(rbm.links), int(slope.max(initial=-1)) + 1
-        return sparse.csr_array((places[rows] * places[columns], (some, slope)), shape=shape)
+        return some, slope, places[rows] * places[columns], int(slope.max(initial=-1)) + 1
 
     def step(
         self, optimiser: Optimiser, parameters: Parameters, gradient: Parameters, rate: float, workers: Workers | None
@@ -64,11 +65,21 @@ class Slopes:
         if self.size == len(self._alone):
             optimiser.step(parameters.vector, gradient.vector, rate, workers)
             return
-        slopes = (self._to_scales @ gradient.W).ravel()
-        uphill = np.concatenate([self._alone * gradient.vector, slopes, self._to_slopes @ gradient.links])
-        moved = np.zeros(self.size, uphill.dtype)
-        optimiser.step(moved, uphill, rate, workers)
-        own, slopes, links = np.split(moved, [len(self._alone), len(self._alone) + len(slopes)])
-        parameters.vector += self._alone * own
-        parameters.W += self._of_weights @ slopes.reshape(self._shape)
-        parameters.links += self._of_links @ links
+        own, slopes, links = self._parts(self._uphill)
+        np.multiply(self._alone, gradient.vector, out=own)
+        slopes[:], links[:] = 0, 0
+        steps.add_rows(self._places, self._scales, self._features, gradient.joint, slopes)
+        steps.add_entries(self._products, self._slopes, self._links, gradient.links, links)
+        self._moved[:] = 0
+        optimiser.step(self._moved, self._uphill, rate, workers)
+        own, slopes, links = self._parts(self._moved)
+        own *= self._alone
+        parameters.vector += own
+        steps.add_rows(self._places, self._features, self._scales, slopes, parameters.joint)
+        steps.add_entries(self._products, self._links, self._slopes, links, parameters.links)
+
+    def _parts(self, vector: Array) -> tuple[Array, Array, Array]:
+        """The parameters' own coordinates, the slopes of the weights, (scales, hidden), and those of the links."""
+        n = len(self._alone)
+        m = n + self._shape[0] * self._shape[1]
+        return vector[:n], vector[n:m].reshape(self._shape), vector[m:]

@@ -420,8 +420,9 @@ class _Run:
     def _decay(self, rate: float) -> None:
         """Shrink the weights and the links."""
         parameters, as_ = self.rbm.parameters, self.rbm.dtype.type
-        for weights in (parameters.joint[:-1, :-1], parameters.links[None]):
-            shrink(weights, as_(rate * self.settings.decay), as_(_SMALL))
+        share, small = as_(rate * self.settings.decay), as_(_SMALL)
+        shrink(parameters.joint, len(parameters.joint) - 1, self.rbm.n_hidden, share, small)
+        shrink(parameters.links[None], 1, len(parameters.links), share, small)
 
     def _gradient(self, batch: Batch) -> Array:
         gradient = self.workers.total(self.objective.jobs(self.rbm, batch), self.sum)

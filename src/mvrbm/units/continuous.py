@@ -221,6 +221,9 @@ class ContinuousBlock(Block):
         self.scale = np.where(sd > 1e-6 * np.abs(mean), sd, 1.0)[:, None]  # a constant's is a rounding error
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
+        least, most = _LOG_PRECISIONS
+        self._least = np.where(self._learnt, least, -np.inf).astype(np.float32)
+        self._most = np.where(self._learnt, most, np.inf).astype(np.float32)
         self._mean_field = paper
         self._far = np.inf if paper else _FAR
         self._square = np.where(sd > 0, (sd / self.scale[:, 0]) ** 2, 1.0)
@@ -280,11 +283,12 @@ class ContinuousBlock(Block):
         return float(log_z.sum() - theta @ self._square - U @ wanted), slope
 
     def natural(self, base: Array) -> Array:
-        return -np.exp(np.where(self._learnt, np.clip(base, *_LOG_PRECISIONS), base)) / 2
+        return -0.5 * np.exp(np.minimum(np.maximum(base, self._least), self._most))
 
     def natural_slope(self, base: Array) -> Array:
-        free = self._learnt & (np.clip(base, *_LOG_PRECISIONS) == base)
-        return np.where(free, self.natural(base), 0).astype(base.dtype)
+        free = self._learnt & (self._least <= base) & (base <= self._most)
+        slope: Array = free * self.natural(base)
+        return slope
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
         pieces.features(numbers, self.location, self.scale, self._far, self.steps, self.heights, x)
