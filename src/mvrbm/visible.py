@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,10 @@ class Visible:
 
     def start(self) -> tuple[Array, Array]:
         """Biases and base parameters that fit the marginals: the machine without hidden units, the baseline."""
+        return self._marginals
+
+    @cached_property
+    def _marginals(self) -> tuple[Array, Array]:
         with threadpool_limits(limits=1):  # vectors this small lose forty times the time to waiting threads
             found = [
                 p.block.start(self.summary.of(self.code_columns[p.codes], self.number_columns[p.numbers]))

@@ -184,8 +184,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
         def train_another(number: int, own: Settings) -> tuple[RBM, History]:
             other = rbm.another(own.seed)
-            told = train(other, answers, own, weights, None, stop_by, checkpoint=saved_as(number), workers=at)
-            return other, told
+            beside = saved_as(number)
+            return other, train(
+                other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at, watched=False
+            )
 
         more = self._further(rbm, history, settings, train_another)
         rbm.others = [other for other, _ in more]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from mvrbm.kernels.compile import exp, kernel
+from mvrbm.kernels.compile import exp, kernel, log
 
 
 @kernel
@@ -28,10 +27,10 @@ def draw(p: Any, u: Any, h: Any) -> None:
 
 @kernel
 def sum_softplus(a: Any, out: Any) -> None:
-    """out[b] = sum over k of log(1 + e^a[k, b]): what summing out the hidden units leaves of the energy."""
+    """out[b] = sum over k of log(1 + e^a[k, b]), in float64: what summing out the hidden units leaves of the energy."""
     for b in range(a.shape[1]):
-        total = 0.0
-        for k in range(a.shape[0]):
+        out[b] = 0.0
+    for k in range(a.shape[0]):
+        for b in range(a.shape[1]):
             v = float(a[k, b])
-            total += max(v, 0.0) + math.log1p(math.exp(-abs(v)))
-        out[b] = total
+            out[b] += max(v, 0.0) + log(1.0 + exp(-abs(v)))

@@ -165,16 +165,17 @@ def train(
     checkpoint: Checkpoint | None = None,
     memory: Memory | None = None,
     workers: Callable[[int | None], Workers] = Workers,
+    watched: bool = True,
 ) -> History:
     """Train a machine in place; its parameters are finite, and those of a whole epoch, however this ends.
 
     `hidden` are the answers to stop by; with early stopping and without them, some of `answers` are hidden here.
     `objective` is what to follow instead of what the settings name. With a `checkpoint` the run is saved as it goes,
     and goes on where a saved one was, to the same end bit for bit. `memory` is that of a run to go on from. `workers`
-    makes those who take jobs, given the number of threads.
+    makes those who take jobs, given the number of threads. Only of a run that is `watched` the free energy is told.
     """
     memory = memory or Memory.new(settings, rbm, objective)
-    return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint, workers).go()
+    return _Run(rbm, answers, settings, weights, progress, hidden, memory, checkpoint, workers, watched).go()
 
 
 def refit(
@@ -250,6 +251,7 @@ class _Run:
         memory: Memory,
         checkpoint: Checkpoint | None,
         make_workers: Callable[[int | None], Workers],
+        watched: bool = False,
     ) -> None:
         self.rbm, self.settings, self.progress, self.checkpoint = rbm, settings, progress, checkpoint
         self.make_workers = make_workers
@@ -257,9 +259,8 @@ class _Run:
             hidden = hide(answers, rbm.visible, settings.hidden_share, settings.seed, MOST_ROWS, weights)
         self.hidden = hidden if hidden and hidden.any else None
         self.answers = hidden.kept if hidden else answers
-        self.gap = (
-            FreeEnergyGap(self.hidden, rbm.visible, settings.seed) if self.hidden and self.hidden.exchangeable else None
-        )
+        compared = watched and self.hidden is not None and self.hidden.exchangeable
+        self.gap = FreeEnergyGap(self.hidden, rbm.visible, settings.seed) if self.hidden and compared else None
         self.weights = relative(weights)
         self.memory, self.objective, self.optimiser = memory, memory.objective, memory.optimiser
         targets = np.flatnonzero(np.isin(rbm.visible.question_order, self.objective.targets))
