@@ -172,6 +172,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine of all the questions, and how it was trained."""
+        settings = settings.for_table(len(list(schema)))
         hidden = self._hide(answers, self._layer(answers, schema, weights), settings, weights)
         stop_by = hidden if settings.early_stopping and self.n_hidden else None
         # not even the marginals may know what was hidden
@@ -207,18 +208,19 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         When one is interrupted or goes astray, those before it are whole, and enough.
         """
         done: list[tuple[RBM, History]] = []
-        while 1 + len(done) < settings.n_models and rbm.n_hidden and history.stopped != "interrupted":
+        wanted = settings.n_models or 1
+        while 1 + len(done) < wanted and rbm.n_hidden and history.stopped != "interrupted":
             number = 1 + len(done)
             try:
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", message="training was interrupted")
                     found = train_another(number, replace(settings, seed=settings.seed + number))
             except DivergenceError as error:
-                warnings.warn(f"the model has {number} of {settings.n_models} machines: {error}", stacklevel=2)
+                warnings.warn(f"the model has {number} of {wanted} machines: {error}", stacklevel=2)
                 break
             if found[1].stopped == "interrupted":
                 history.stopped = "interrupted"
-                said = f"training was interrupted: the model has {number} of {settings.n_models} machines"
+                said = f"training was interrupted: the model has {number} of {wanted} machines"
                 warnings.warn(said, stacklevel=2)
             else:
                 done.append(found)

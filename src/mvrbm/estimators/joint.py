@@ -54,8 +54,9 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         Direct links of each question to as many others, those most associated with it (6; 0: none), beside the
         hidden units; and, with `answered`, as many from being answered. With "masked" only.
     n_models
-        Machines that are trained from different seeds (3 with "masked", else 1); predictions are by the mean of what
-        they say, and with "masked" draws are of each in turn. Vectors and samples are of the first.
+        Machines that are trained from different seeds; predictions are by the mean of what they say, and with "masked"
+        draws are of each in turn. Vectors and samples are of the first. None: with "masked" 1 for fewer than 20
+        questions, 2 for fewer than 40, else 3 (3 to predict a target); with other objectives 1.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser
@@ -83,11 +84,12 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     hidden_share
         The share of answers that is hidden for early stopping, of up to 4,000 people: 0.1.
     patience
-        Epochs (4, and at least 100 steps) in which the hidden answers may be predicted no better; then the learning
-        rate falls to 0.3 of what it was, and after the second time training ends (the third, if nothing follows).
+        Epochs in which the hidden answers may be predicted no better (4, or 8 if one "masked" machine is all there is,
+        and at least 100 steps); then the learning rate falls to 0.3 of what it was, and after the second time training
+        ends (the third, if nothing follows).
     refit_epochs
-        Further epochs with all answers, in which the rate falls to 0, once early stopping has found the best one: 25.
-        With "masked" only.
+        Further epochs with all answers, in which the rate falls to 0, once early stopping has found the best one: 50,
+        fewer where these are more than 2,500 steps, but at least 25. With "masked" only.
     unseen
         What to do with a value that is not in the schema: "error" or "missing" (take it as blank).
     n_threads
@@ -225,10 +227,10 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         With `draws=m` the result is a list of m tables: joint random draws of all blanks given the answers, for
         multiple imputation (`mvrbm.pool` puts together what is computed on each); `random_state` is their seed (None:
         the model's). The machines of `n_models` draw in turn. With `bootstrap=True` each draw is by a machine that was
-        refitted, for `refit_epochs` or 200 steps, on rows of the table drawn with replacement: then the draws differ by
-        what could not be known of the model, too, as intervals that are pooled should allow for. That is for the table
-        that was learnt from, with the `sample_weight` of its fit if there was one, and each draw takes a good part of
-        the time of a fit; with "masked" only.
+        refitted, for `refit_epochs` (25 if these are None) or 200 steps, on rows of the table drawn with replacement:
+        then the draws differ by what could not be known of the model, too, as intervals that are pooled should allow
+        for. That is for the table that was learnt from, with the `sample_weight` of its fit if there was one, and each
+        draw takes a good part of the time of a fit; with "masked" only.
 
         A Parquet file, a folder of them or a pattern is filled a part at a time into `output`, a file for each, all
         columns in the types that they have (whole numbers become others where an answer may be a fraction); it tells
@@ -264,7 +266,7 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     ) -> RBM:
         """Machines refitted on bootstraps of a table, one for each draw: the first, and the others beside it."""
         settings = self._settings()
-        if not settings.refit_epochs or not self.rbm_.n_hidden:
+        if settings.refit_epochs == 0 or not self.rbm_.n_hidden:
             raise ValueError(
                 'bootstrap=True refits the machines: it needs objective="masked", hidden units and refit_epochs above 0'
             )

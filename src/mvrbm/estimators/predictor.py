@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 
 from mvrbm import encoding, inference
 from mvrbm.answers import Answers, Source
-from mvrbm.estimators.base import RECIPES, Estimator
+from mvrbm.estimators.base import Estimator
 from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.tables import Table
@@ -26,6 +27,8 @@ from mvrbm.units import Binary, Categorical, Continuous
 from mvrbm.units.question import Question
 
 Folder = str | os.PathLike[str]
+
+_MACHINES = 3  # that predict together, unless their number is given
 
 
 def takes_settings(of: type[Estimator]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -78,7 +81,7 @@ class Predictor(Estimator):
         if self.method == "hybrid":  # of the objectives, it is chains that follow log P
             instead["objective"] = self.objective or "cd"
             if self.n_models is None and self.recipe == "default":
-                instead["n_models"] = RECIPES["default"].n_models
+                instead["n_models"] = _MACHINES
         if self.method == "features":  # nothing goes past the vectors
             instead["links"] = 0
         return super()._settings(**instead)
@@ -117,6 +120,7 @@ class Predictor(Estimator):
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine that predicts the targets and how it was trained, with others that stop by other people's."""
+        settings = replace(settings, n_models=settings.n_models or _MACHINES)
 
         def start(table: Source) -> RBM:
             return self._start(table, schema, weights, settings, task.learnt)

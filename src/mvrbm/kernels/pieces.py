@@ -1,8 +1,8 @@
 """A Gaussian in pieces: the density of a number x with inputs z is exp(-x^2 / 2 s^2 + z_0 x + sum of z_j step_j(x)).
 
 A step is half of its height above its place and minus that below it, so on the piece between two places the density is
-the same Gaussian times a factor of the piece's own. Everything is in float64, and by logarithms where what bounds leave lies
-far out in a tail.
+the same Gaussian times a factor of the piece's own. Everything is in float64, and by logarithms where what bounds leave
+lies far out in a tail.
 """
 
 from __future__ import annotations

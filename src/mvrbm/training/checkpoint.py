@@ -20,7 +20,7 @@ from mvrbm.units.block import Array
 if TYPE_CHECKING:
     from mvrbm.training.trainer import Settings
 
-FORMAT = 6
+FORMAT = 7
 EVERY = 1.0
 """Seconds between saves, at least: an epoch of a small table takes less than writing one does."""
 

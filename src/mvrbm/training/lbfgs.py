@@ -14,7 +14,7 @@ from mvrbm.training.conditional import Towards
 from mvrbm.training.engine import TreeSum, Workers
 from mvrbm.training.objectives import Batch
 from mvrbm.training.stopping import HiddenAnswers, Patience
-from mvrbm.training.trainer import History, Progress, Settings
+from mvrbm.training.trainer import PATIENCE, History, Progress, Settings
 from mvrbm.units.block import Array
 
 
@@ -29,7 +29,7 @@ def train_lbfgs(
 ) -> History:
     """Train a machine in place; an epoch is a step. With `hidden`, the parameters are those that predict it best."""
     history = History()
-    patience = Patience(settings.patience, drops=0)
+    patience = Patience(settings.patience or PATIENCE, drops=0)
     every = np.arange(answers.n_rows)
     relative_weights = weight_of(relative(weights), every)
     kept = hidden.kept if hidden else answers

@@ -28,7 +28,10 @@ from mvrbm.units.block import Array
 _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features comes near
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
+_QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
+PATIENCE = 4  # epochs; twice as many for a machine that is alone
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
+_STEPS_OF_REFIT, _LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 _LEAST_STEPS_AGAIN = 200  # of a refit on a bootstrap
 _DROPS, _DROPS_BEFORE_REFIT = 2, 1  # of the rate before early stopping; a refit lowers it further by itself
 _SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
@@ -56,13 +59,13 @@ class Settings:
     decay: float = 0.8
     answered: bool = True
     links: int = 6
-    refit_epochs: int = 25
-    n_models: int = 3
+    refit_epochs: int | None = None
+    n_models: int | None = None
     batch_size: int | None = None
     max_epochs: int = 200
     early_stopping: bool = True
     hidden_share: float = 0.1
-    patience: int = 4
+    patience: int | None = None
     seed: int = 0
     n_threads: int | None = None
 
@@ -77,6 +80,21 @@ class Settings:
     def make_optimiser(self, size: int, dtype: np.dtype[np.floating]) -> Optimiser:
         """The optimiser that the settings name."""
         return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
+
+    def for_table(self, n_questions: int) -> Settings:
+        """The same with as many machines as a table of some questions is worth, unless their number is given.
+
+        Where few questions are asked, one machine that is trained longer tells as much as several in less time.
+        """
+        n_models = self.n_models or int(np.clip(1 + n_questions // _QUESTIONS_OF_A_MACHINE, 1, _MOST_MACHINES))
+        alone = n_models == 1 and self.objective == "masked"
+        return replace(self, n_models=n_models, patience=self.patience or (2 if alone else 1) * PATIENCE)
+
+    def epochs_again(self, n_rows: int) -> int:
+        """The epochs of a refit: as given or, in a table of some rows, some steps; 0 if there is none."""
+        if self.refit_epochs is not None:
+            return self.refit_epochs
+        return int(np.clip(_STEPS_OF_REFIT // self.steps(n_rows), _LEAST_REFIT, _MOST_REFIT))
 
     def rows_in_batch(self, n_rows: int) -> int:
         """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
@@ -207,7 +225,8 @@ def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array |
     It starts at the first rate again, and takes some steps even on a small table, to come as far as from the start. It
     hides as much to the end: draws of blanks that come together need a machine that is not too sure without the others.
     """
-    epochs = max(settings.refit_epochs, -(-_LEAST_STEPS_AGAIN // settings.steps(answers.n_rows)))
+    least = _LEAST_REFIT if settings.refit_epochs is None else settings.refit_epochs
+    epochs = max(least, -(-_LEAST_STEPS_AGAIN // settings.steps(answers.n_rows)))
     settings = replace(settings, refit_epochs=epochs)
     random = np.random.Generator(np.random.Philox(key=[settings.seed, 2**63 + 2]))
     rows = np.asarray(rows_that_count(weights, answers.n_rows))
@@ -231,8 +250,9 @@ def _go_on(
     checkpoint: Checkpoint | None = None,
     workers: Callable[[int | None], Workers] = Workers,
 ) -> History:
-    """Train for `refit_epochs`, while the rate falls to 0."""
-    settings = replace(settings, early_stopping=False, max_epochs=settings.refit_epochs, schedule="linear")
+    """Train for the epochs of a refit, while the rate falls to 0."""
+    epochs = settings.epochs_again(answers.n_rows)
+    settings = replace(settings, early_stopping=False, max_epochs=epochs, schedule="linear")
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
     return _Run(rbm, answers, settings, weights, None, None, memory, checkpoint, workers).go()
 
@@ -268,8 +288,8 @@ class _Run:
         self.sum = TreeSum(rbm.parameters.vector)
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = settings.steps(answers.n_rows)
-        drops = _DROPS_BEFORE_REFIT if settings.refit_epochs else _DROPS
-        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)), drops)
+        drops = _DROPS if settings.refit_epochs == 0 else _DROPS_BEFORE_REFIT
+        self.patience = Patience(max(settings.patience or PATIENCE, -(-_LEAST_STEPS // steps)), drops)
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.good = rbm.parameters.vector.copy()
