@@ -315,6 +315,16 @@ def test_hidden_units_by_the_numbers_of_people_and_questions(n_people, n_questio
     np.testing.assert_array_equal(loaded.transform(frame.head()), model.transform(frame.head()))
 
 
+@pytest.mark.parametrize(("n_questions", "machines"), [(19, 1), (20, 2), (40, 3)])
+def test_a_model_has_machines_by_the_number_of_questions(n_questions, machines):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((80, n_questions)).round(2))
+    frame.columns = [f"number {i}" for i in range(n_questions)]
+    model = MVRBM(2, max_epochs=1, refit_epochs=0, random_state=0).fit(frame)
+    assert len(model.schema_.names) == n_questions
+    assert 1 + len(model.rbm_.others) == machines
+    assert "free_energy_gap" in model.history_.epochs[0]
+
+
 def test_a_fit_that_fails_leaves_the_names_of_the_one_before():
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=list("abc"))
     model = MVRBM(3, max_epochs=2, random_state=0).fit(frame)

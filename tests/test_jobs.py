@@ -312,7 +312,7 @@ def test_given_ranks_are_held_in_made_up_people():
 
 def test_partial_fit_lets_the_other_machines_go():
     frame, schema = make_survey(100, random_state=0)
-    model = MVRBM(3, schema=schema, max_epochs=2, random_state=0).fit(frame)
+    model = MVRBM(3, schema=schema, max_epochs=2, n_models=3, random_state=0).fit(frame)
     assert len(model.rbm_.others) == 2
     assert not model.partial_fit(frame).rbm_.others
 

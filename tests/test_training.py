@@ -137,6 +137,34 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
     assert (rbm.parameters.vector != before).any()
 
 
+@pytest.mark.parametrize(
+    ("n_questions", "given", "n_models", "patience"),
+    [
+        (2, {}, 1, 8),
+        (19, {}, 1, 8),
+        (20, {}, 2, 4),
+        (39, {}, 2, 4),
+        (40, {}, 3, 4),
+        (500, {}, 3, 4),
+        (500, {"n_models": 1}, 1, 8),
+        (2, {"n_models": 5}, 5, 4),
+        (2, {"patience": 2}, 1, 2),
+        (2, {"objective": "cd", "n_models": 1}, 1, 4),
+    ],
+)
+def test_machines_by_the_number_of_questions_and_a_lone_one_has_more_patience(n_questions, given, n_models, patience):
+    settings = Settings(**given).for_table(n_questions)
+    assert (settings.n_models, settings.patience) == (n_models, patience)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "epochs"), [(100, 50), (3_200, 50), (25_600, 50), (40_000, 31), (51_200, 25), (1_000_000, 25)]
+)
+def test_a_refit_has_50_epochs_but_no_more_than_some_steps_unless_these_are_few_epochs(n_rows, epochs):
+    assert Settings().epochs_again(n_rows) == epochs
+    assert Settings(refit_epochs=7).epochs_again(n_rows) == 7
+
+
 def continuous_problem(n_rows=400):
     rng = np.random.default_rng(0)
     questions = [mvrbm.Continuous(f"n{i}") for i in range(6)]
