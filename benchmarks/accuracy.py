@@ -38,7 +38,10 @@ OURS: dict[str, dict[str, Any]] = {
 }
 PEERS = ("KNNImputer", "IterativeImputer", "HistGradientBoosting")
 WITHOUT: dict[str, dict[str, Any]] = {
+    "three machines": {"n_models": 3},
+    "three, a refit half as long": {"n_models": 3, "refit_epochs": 25},
     "one machine": {"n_models": 1},
+    "one, a refit half as long": {"n_models": 1, "refit_epochs": 25},
     "one, no refit": {"n_models": 1, "refit_epochs": 0},
     "one, no decay": {"n_models": 1, "decay": 0.0},
     "one, not told what is answered": {"n_models": 1, "answered": False},

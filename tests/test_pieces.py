@@ -113,6 +113,37 @@ def test_what_bounds_leave_may_lie_far_out(far):
     assert log_z[0, 0] == pytest.approx(-(far**2) / 2 - np.log(far), abs=2e-3)
 
 
+@pytest.mark.parametrize(
+    ("theta", "bounds", "place", "z"),
+    [
+        (-0.5, (-np.inf, np.inf), 40.0, [0.0, 900.0]),
+        (-0.5, (-np.inf, np.inf), 37.4, [0.0, 720.0]),
+        (-0.5 * np.exp(14), (-np.inf, np.inf), 0.1, [0.0, 8000.0]),
+        (-0.5, (0.0, np.inf), 25.0, [-60.0, 2500.0]),
+        (-0.5, (-np.inf, np.inf), 20.0, [0.0, 204.0]),  # as much about the middle as about the step
+    ],
+)
+def test_factors_of_pieces_may_be_far_from_each_other(theta, bounds, place, z):
+    """Where most of the answers are in a piece that the Gaussian alone hardly reaches."""
+    edges, heights = np.array([bounds[0], place, bounds[1]]), np.ones(1)
+    x, t, log_z = np.empty((2, 1)), np.empty((1, 1)), np.empty((1, 1))
+    own = np.array(z)[:, None], np.array([theta]), edges[None], heights[None], np.ones((1, 1), bool)
+    pieces.moments(*own, x, t)
+    pieces.log_partition(*own, log_z)
+    mean, sd = -0.5 / theta * z[0], np.sqrt(-0.5 / theta)
+    ends = np.clip([mean - 12 * sd, mean, mean + 12 * sd, place - 3 * sd, place, place + 3 * sd], *bounds)
+    parts = []
+    for left, right in itertools.pairwise(np.unique(ends)):
+        node, weight = np.polynomial.legendre.leggauss(250)
+        v = left + (right - left) * (node + 1) / 2
+        step = np.where(v > place, 0.5, -0.5)
+        parts.append([theta * v**2 + z[0] * v + z[1] * step + np.log(weight * (right - left) / 2), v, step, v**2])
+    log_f, *features = np.concatenate(parts, axis=1)
+    total = np.logaddexp.reduce(log_f)
+    np.testing.assert_allclose(log_z[0, 0], total, rtol=1e-9)
+    np.testing.assert_allclose([*x[:, 0], t[0, 0]], np.array(features) @ np.exp(log_f - total), rtol=1e-7, atol=1e-7)
+
+
 def test_draws_come_from_the_pieces():
     rng = np.random.default_rng(0)
     edges, theta = np.array([[-1.0, -0.4, 0.3, np.inf]]), np.array([-0.7])

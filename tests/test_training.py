@@ -146,13 +146,13 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
         (39, {}, 2, 4),
         (40, {}, 3, 4),
         (500, {}, 3, 4),
-        (500, {"n_models": 1}, 1, 8),
-        (2, {"n_models": 5}, 5, 4),
+        (500, {"n_models": 1}, 1, 4),
+        (2, {"n_models": 5}, 5, 8),
         (2, {"patience": 2}, 1, 2),
         (2, {"objective": "cd", "n_models": 1}, 1, 4),
     ],
 )
-def test_machines_by_the_number_of_questions_and_a_lone_one_has_more_patience(n_questions, given, n_models, patience):
+def test_machines_and_patience_by_the_number_of_questions(n_questions, given, n_models, patience):
     settings = Settings(**given).for_table(n_questions)
     assert (settings.n_models, settings.patience) == (n_models, patience)
 

@@ -399,8 +399,7 @@ class Visible:
 
     def keep_only(self, chunk: Chunk, questions: NDArray[np.bool_]) -> Chunk:
         """The chunk with every other question left out; `questions` is (questions, people) or (questions, 1)."""
-        if questions.shape[1] != chunk.n_rows:
-            questions = np.repeat(questions, chunk.n_rows, axis=1)
+        questions = np.ascontiguousarray(np.broadcast_to(questions, (self.n_questions, chunk.n_rows)))
         kept = Chunk(np.empty_like(chunk.codes), np.empty_like(chunk.numbers))
         chunks.keep(chunk.codes, chunk.numbers, questions, self.cell_question, kept.codes, kept.numbers)
         return kept

@@ -17,7 +17,7 @@ from mvrbm.kernels.compile import exp, kernel
 _ROOT_HALF = math.sqrt(0.5)
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _FAR = 25.0
-_LEAST = 1e-100  # of a mass that is told without logarithms
+_LEAST, _WIDE = 1e-100, 400.0  # of the largest mass, and between logs of factors, where no logarithms are needed
 
 
 @kernel
@@ -55,16 +55,12 @@ def _tail(x: float) -> float:
 
 
 @kernel
-def _masses(mean: float, sd: float, edges: Any, density: Any, mass: Any) -> float:
-    """Write the Gaussian's density at each edge and its mass in each piece, over e to what is returned.
-
-    That is 0 unless all that the bounds leave lies so far out that only logarithms tell it.
-    """
-    n = len(mass)
+def _masses(mean: float, sd: float, edges: Any, mass: Any) -> float:
+    """Write the Gaussian's mass in each piece, and return the largest; far out it may be 0."""
     after = (edges[0] - mean) / sd
     beyond = _tail(after)
     most = 0.0
-    for i in range(n):
+    for i in range(len(mass)):
         before, behind = after, beyond
         after = (edges[i + 1] - mean) / sd
         beyond = _tail(after)
@@ -77,44 +73,59 @@ def _masses(mean: float, sd: float, edges: Any, density: Any, mass: Any) -> floa
         else:
             mass[i] = 1.0 - behind - beyond
         most = max(most, mass[i])
-    offset = 0.0
-    if most < _LEAST:
-        offset = -np.inf
-        for i in range(n):
-            mass[i] = _log_between((edges[i] - mean) / sd, (edges[i + 1] - mean) / sd)
-            offset = max(offset, mass[i])
-        for i in range(n):
-            mass[i] = math.exp(mass[i] - offset)
-    for i in range(n + 1):
-        at = (edges[i] - mean) / sd
-        density[i] = 0.0 if math.isinf(at) else math.exp(-0.5 * at * at - _LOG_ROOT_2PI - offset)
-    return offset
+    return most
 
 
 @kernel
-def _share_out(z: Any, mean: float, sd: float, edges: Any, density: Any, mass: Any, share: Any) -> float:
-    """Write what `_masses` does, and each piece's share; return the log of the total of all pieces.
+def _density(a: float, log_mass: float) -> float:
+    """The density at an end of a piece, of what lies in the piece."""
+    return 0.0 if math.isinf(a) else math.exp(-0.5 * a * a - _LOG_ROOT_2PI - log_mass)
 
-    z is by `_inputs`.
+
+@kernel
+def _share_out(z: Any, mean: float, sd: float, edges: Any, ends: Any, share: Any) -> float:
+    """Write each piece's share, and the Gaussian's density at either of its ends over its mass, (2, pieces).
+
+    Returns the log of the total of all pieces. z is by `_inputs`. What only logarithms tell, since all that the bounds
+    leave lies far out, or the pieces' factors are far from each other, is computed by them.
     """
     n = len(share)
-    offset = _masses(mean, sd, edges, density, mass)
-    factor = 0.0
+    low, high = ends[0], ends[1]
+    first = 0.0
     for j in range(1, n):
-        factor -= 0.5 * z[j]
-    top = -np.inf
-    for i in range(n):
-        share[i] = factor
-        top = max(top, factor) if mass[i] > 0.0 else top
-        if i + 1 < n:
-            factor += z[i + 1]
-    total = 0.0
-    for i in range(n):
-        share[i] = exp(min(share[i] - top, 0.0)) * mass[i]
-        total += share[i]
+        first -= 0.5 * z[j]
+    factor = top = least = first
+    for j in range(1, n):
+        factor += z[j]
+        top, least = max(top, factor), min(least, factor)
+    factor, total = first, 0.0
+    if _masses(mean, sd, edges, share) > _LEAST and top - least < _WIDE:
+        after = _density((edges[0] - mean) / sd, 0.0)
+        for i in range(n):
+            before, mass = after, share[i]
+            after = _density((edges[i + 1] - mean) / sd, 0.0)
+            low[i], high[i] = (before / mass, after / mass) if mass > 0.0 else (0.0, 0.0)
+            share[i] = mass * exp(factor - top)
+            total += share[i]
+            if i + 1 < n:
+                factor += z[i + 1]
+    else:
+        top = -np.inf
+        for i in range(n):
+            left, right = (edges[i] - mean) / sd, (edges[i + 1] - mean) / sd
+            log_mass = _log_between(left, right)
+            low[i] = _density(left, log_mass) if log_mass > -np.inf else 0.0
+            high[i] = _density(right, log_mass) if log_mass > -np.inf else 0.0
+            share[i] = factor + log_mass
+            top = max(top, share[i])
+            if i + 1 < n:
+                factor += z[i + 1]
+        for i in range(n):
+            share[i] = math.exp(share[i] - top)
+            total += share[i]
     for i in range(n):
         share[i] /= total
-    return offset + top + math.log(total)
+    return top + math.log(total)
 
 
 @kernel
@@ -147,7 +158,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
     The edges of the pieces, (numbers, pieces + 1), are the bounds and the places of the steps.
     """
     n = edges.shape[1] - 1
-    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
+    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
         variance = -0.5 / theta[q]
         sd = math.sqrt(variance)
@@ -158,7 +169,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
                 continue
             _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = variance * own[0]
-            _share_out(own, mean, sd, edges[q], density, mass, share)
+            _share_out(own, mean, sd, edges[q], ends, share)
             first = second = 0.0
             above = 1.0
             for i in range(n):
@@ -167,7 +178,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
                     x[q * n + i + 1, b] = heights[q, i] * (above - 0.5)
                 if share[i] > 0.0:
                     low, high = edges[q, i], edges[q, i + 1]
-                    at_low, at_high = density[i] / mass[i], density[i + 1] / mass[i]
+                    at_low, at_high = ends[0, i], ends[1, i]
                     inside = min(max(mean + sd * (at_low - at_high), low), high)
                     first += share[i] * inside
                     edge = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
@@ -180,7 +191,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
 def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out: Any) -> None:
     """Write the log of the integral over each number that is there."""
     n = edges.shape[1] - 1
-    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
+    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
@@ -188,7 +199,7 @@ def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out:
             if there[q, b]:
                 _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
                 mean = sd * sd * own[0]
-                total = _share_out(own, mean, sd, edges[q], density, mass, share)
+                total = _share_out(own, mean, sd, edges[q], ends, share)
                 # the terms can be huge and opposite: only their sum may be rounded to the precision of out
                 out[q, b] = total + 0.5 * (mean / sd) ** 2 + math.log(sd) + _LOG_ROOT_2PI
 
@@ -197,13 +208,13 @@ def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out:
 def choose(z: Any, theta: Any, edges: Any, heights: Any, u: Any, low: Any, high: Any, left: Any) -> None:
     """Write the ends, in standard deviations from the Gaussian's mean, of a piece drawn by u, and what is left of u."""
     n = edges.shape[1] - 1
-    own, density, mass, share = np.empty(n), np.empty(n + 1), np.empty(n), np.empty(n)
+    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
             _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
             mean = sd * sd * own[0]
-            _share_out(own, mean, sd, edges[q], density, mass, share)
+            _share_out(own, mean, sd, edges[q], ends, share)
             rest, at = float(u[q, b]), 0
             while at < n - 1 and (share[at] == 0.0 or rest > share[at]):
                 rest -= share[at]

@@ -58,7 +58,7 @@ class Experiments:
         self.schema = schema
         self.sample = sample
         self.made = made
-        # one machine, as the paper has: three by the default would take three times as long and say the same of K
+        # one machine, as the paper has: three, as the default has here, would take longer and say the same of K
         self.settings: dict[str, Any] = {"max_epochs": max_epochs, "n_threads": n_threads, "n_models": 1}
 
     def run(self, cell: Cell) -> dict[str, Any]:

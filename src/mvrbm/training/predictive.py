@@ -99,7 +99,7 @@ def train_predictor(
         return rbm, history, hidden
     if task.method in ("finetune", "features"):
         before = saved and saved.beside(f"{saved.path.stem}-inputs")
-        first = train(rbm, inputs, settings, weights, progress, checkpoint=before)
+        first = train(rbm, inputs, settings, weights, progress, checkpoint=before, watched=number == 0)
         if first.stopped == "interrupted":
             return rbm, first, hidden
     if task.method == "features":

@@ -29,7 +29,7 @@ _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features come
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
 _QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
-PATIENCE = 4  # epochs; twice as many for a machine that is alone
+PATIENCE = 4  # epochs; twice as many for a table that is worth one machine
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
 _STEPS_OF_REFIT, _LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 _LEAST_STEPS_AGAIN = 200  # of a refit on a bootstrap
@@ -82,13 +82,13 @@ class Settings:
         return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
 
     def for_table(self, n_questions: int) -> Settings:
-        """The same with as many machines as a table of some questions is worth, unless their number is given.
+        """The same with as many machines, and as much patience, as a table of some questions is worth, if not given.
 
         Where few questions are asked, one machine that is trained longer tells as much as several in less time.
         """
-        n_models = self.n_models or int(np.clip(1 + n_questions // _QUESTIONS_OF_A_MACHINE, 1, _MOST_MACHINES))
-        alone = n_models == 1 and self.objective == "masked"
-        return replace(self, n_models=n_models, patience=self.patience or (2 if alone else 1) * PATIENCE)
+        wide = int(np.clip(1 + n_questions // _QUESTIONS_OF_A_MACHINE, 1, _MOST_MACHINES))
+        patience = PATIENCE if wide > 1 or self.objective != "masked" else 2 * PATIENCE
+        return replace(self, n_models=self.n_models or wide, patience=self.patience or patience)
 
     def epochs_again(self, n_rows: int) -> int:
         """The epochs of a refit: as given or, in a table of some rows, some steps; 0 if there is none."""
