@@ -1,5 +1,6 @@
 """Learning: objectives, optimisers, when to stop, and the loop that runs them."""
 
-from mvrbm.training.trainer import DivergenceError, History, Memory, Settings, bootstrapped, refit, train
+from mvrbm.training.settings import Settings
+from mvrbm.training.trainer import DivergenceError, History, Memory, bootstrapped, refit, train
 
 __all__ = ["DivergenceError", "History", "Memory", "Settings", "bootstrapped", "refit", "train"]

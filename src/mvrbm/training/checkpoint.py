@@ -18,7 +18,7 @@ from mvrbm.rbm import RBM
 from mvrbm.units.block import Array
 
 if TYPE_CHECKING:
-    from mvrbm.training.trainer import Settings
+    from mvrbm.training.settings import Settings
 
 FORMAT = 7
 EVERY = 1.0

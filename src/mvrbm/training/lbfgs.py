@@ -13,8 +13,9 @@ from mvrbm.summary import relative, weight_of
 from mvrbm.training.conditional import Towards
 from mvrbm.training.engine import TreeSum, Workers
 from mvrbm.training.objectives import Batch
+from mvrbm.training.settings import PATIENCE, Settings
 from mvrbm.training.stopping import HiddenAnswers, Patience
-from mvrbm.training.trainer import PATIENCE, History, Progress, Settings
+from mvrbm.training.trainer import History, Progress
 from mvrbm.units.block import Array
 
 

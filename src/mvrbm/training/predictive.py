@@ -23,8 +23,9 @@ from mvrbm.training.conditional import (
 )
 from mvrbm.training.lbfgs import train_lbfgs
 from mvrbm.training.objectives import Objective
+from mvrbm.training.settings import Settings
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers
-from mvrbm.training.trainer import History, Progress, Settings, train
+from mvrbm.training.trainer import History, Progress, train
 from mvrbm.visible import Visible
 
 METHODS = ("discriminative", "hybrid", "finetune", "features")

@@ -19,8 +19,9 @@ from mvrbm.training.centring import Centring
 from mvrbm.training.checkpoint import Checkpoint, fingerprint
 from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.gap import FreeEnergyGap
-from mvrbm.training.objectives import CD, PCD, Batch, Masked, Objective
-from mvrbm.training.optimiser import SGD, Adam, Optimiser, largest, shrink
+from mvrbm.training.objectives import Batch, Masked, Objective
+from mvrbm.training.optimiser import Optimiser, largest, shrink
+from mvrbm.training.settings import LEAST_REFIT, PATIENCE, Settings
 from mvrbm.training.slopes import Slopes
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
@@ -28,10 +29,7 @@ from mvrbm.units.block import Array
 _TOO_LARGE = 1e4  # no sane parameter of a machine on standardised features comes near
 _TOO_LARGE_LOG = 50.0  # base parameters are logarithms
 _MOST_UNDONE = 8
-_QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
-PATIENCE = 4  # epochs; twice as many for a table that is worth one machine
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
-_STEPS_OF_REFIT, _LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 _LEAST_STEPS_AGAIN = 200  # of a refit on a bootstrap
 _DROPS, _DROPS_BEFORE_REFIT = 2, 1  # of the rate before early stopping; a refit lowers it further by itself
 _SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
@@ -40,90 +38,6 @@ _FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that t
 
 class DivergenceError(RuntimeError):
     """Training went astray however small its steps."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to train; the estimator documents each for its users."""
-
-    objective: str = "masked"
-    gibbs_steps: int = 1
-    missing: str = "ignore"
-    n_chains: int = 256
-    optimiser: str = "adam"
-    momentum: float = 0.0
-    learning_rate: float | None = None
-    plain_steps: bool = False
-    schedule: str = "constant"
-    l2: float = 0.0
-    decay: float = 0.8
-    answered: bool = True
-    links: int = 6
-    refit_epochs: int | None = None
-    n_models: int | None = None
-    batch_size: int | None = None
-    max_epochs: int = 200
-    early_stopping: bool = True
-    hidden_share: float = 0.1
-    patience: int | None = None
-    seed: int = 0
-    n_threads: int | None = None
-
-    def make_objective(self) -> Objective:
-        """The objective that the settings name."""
-        if self.objective == "pcd":
-            return PCD(self.seed, self.gibbs_steps, self.n_chains)
-        if self.objective == "masked":
-            return Masked(self.seed)
-        return CD(self.seed, self.gibbs_steps, self.missing)
-
-    def make_optimiser(self, size: int, dtype: np.dtype[np.floating]) -> Optimiser:
-        """The optimiser that the settings name."""
-        return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
-
-    def for_table(self, n_questions: int) -> Settings:
-        """The same with as many machines, and as much patience, as a table of some questions is worth, if not given.
-
-        Where few questions are asked, one machine that is trained longer tells as much as several in less time.
-        """
-        wide = int(np.clip(1 + n_questions // _QUESTIONS_OF_A_MACHINE, 1, _MOST_MACHINES))
-        patience = PATIENCE if wide > 1 or self.objective != "masked" else 2 * PATIENCE
-        return replace(self, n_models=self.n_models or wide, patience=self.patience or patience)
-
-    def epochs_again(self, n_rows: int) -> int:
-        """The epochs of a refit: as given or, in a table of some rows, some steps; 0 if there is none."""
-        if self.refit_epochs is not None:
-            return self.refit_epochs
-        return int(np.clip(_STEPS_OF_REFIT // self.steps(n_rows), _LEAST_REFIT, _MOST_REFIT))
-
-    def rows_in_batch(self, n_rows: int) -> int:
-        """The batch size, or one for the table: a fiftieth of it, but 64 to 512 rows."""
-        return self.batch_size or int(np.clip(n_rows // 50, 64, 512))
-
-    def steps(self, n_rows: int) -> int:
-        """The number of batches in an epoch."""
-        return -(-n_rows // self.rows_in_batch(n_rows))
-
-    def height(self, epoch: int) -> float:
-        """The learning rate of an epoch by the schedule, as a share of the first."""
-        done = epoch / max(1, self.max_epochs)
-        by = {"constant": 1.0, "linear": 1 - done, "cosine": 0.5 * (1 + math.cos(math.pi * done))}
-        return by[self.schedule]
-
-    def rate(self, epoch: int, n_hidden: int) -> float:
-        """The learning rate of an epoch by the schedule, before it is lowered for other reasons.
-
-        Unless it is given, it starts at 0.01 (0.02 where steps are centred), and lower for more than 50 hidden units,
-        whose steps add up. Plain steps, as the recipe of the paper has them, may start at 0.1, but only up to 100
-        hidden units: then it falls fast, or the units all learn the same and in the end nothing.
-        """
-        if self.learning_rate is not None:
-            first = self.learning_rate
-        elif self.plain_steps:
-            first = 0.1 * min(1.0, (100 / n_hidden) ** 1.5)
-        else:
-            first = (0.02 if self.objective == "masked" else 0.01) * min(1.0, math.sqrt(50 / n_hidden))
-        return first * self.height(epoch)
 
 
 @dataclass
@@ -225,7 +139,7 @@ def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array |
     It starts at the first rate again, and takes some steps even on a small table, to come as far as from the start. It
     hides as much to the end: draws of blanks that come together need a machine that is not too sure without the others.
     """
-    least = _LEAST_REFIT if settings.refit_epochs is None else settings.refit_epochs
+    least = LEAST_REFIT if settings.refit_epochs is None else settings.refit_epochs
     epochs = max(least, -(-_LEAST_STEPS_AGAIN // settings.steps(answers.n_rows)))
     settings = replace(settings, refit_epochs=epochs)
     random = np.random.Generator(np.random.Philox(key=[settings.seed, 2**63 + 2]))
