@@ -86,10 +86,13 @@ def test_largest_sees_what_is_not_finite():
     assert largest(np.array([-np.inf, 2.0], np.float32)) == math.inf
 
 
+def verdicts(losses, epochs=4, drops=1):
+    judge = Patience(epochs, drops)
+    return [judge.see(loss, np.zeros(1)) for loss in losses]
+
+
 def test_patience():
-    judge = Patience(2, drops=1)
-    vector = np.zeros(1)
-    assert [judge.see(loss, vector) for loss in (3.0, 2.0, 2.5, 2.4, 1.9, 2.0, 2.0)] == [
+    assert verdicts((2.0, 1.0, 2.5, 2.4, 0.9, 1.5, 1.5), epochs=2) == [
         "better",
         "better",
         "wait",
@@ -98,3 +101,27 @@ def test_patience():
         "wait",
         "stop",
     ]
+
+
+def test_a_loss_that_falls_beneath_its_noise_is_waited_for():
+    noise = np.random.default_rng(0).normal(0, 0.003, 200)
+    falling = verdicts(1 - 0.001 * np.arange(200) + noise)
+    assert "wait wait wait wait" in " ".join(falling)  # patience alone would have lowered the rate
+    assert set(falling) == {"better", "wait"}
+    for slope in (0.001, 0.0, -0.000005):  # the last falls by less than is worth it
+        assert "lower" in verdicts(1 + slope * np.arange(200) + noise)
+
+
+def test_the_longer_a_loss_fell_the_longer_it_is_waited_for():
+    fall = [1 - 0.01 * epoch for epoch in range(40)]
+    flat = [fall[-1] + 0.02] * 40
+    waited = [verdicts(fall[-n:] + flat)[n:].index("lower") for n in (8, 40)]
+    assert 3 <= waited[0] < 8  # patience alone, and little more
+    assert 20 < waited[1] < 40  # until the last quarter of the epochs is no lower than the quarter before
+
+
+def test_what_fell_before_the_rate_was_lowered_does_not_count():
+    fall = [1 - 0.01 * epoch for epoch in range(40)]
+    after = verdicts(fall + [fall[-1] + 0.02] * 60)
+    first = after.index("lower")
+    assert after[first + 1 : first + 5] == ["wait", "wait", "wait", "stop"]

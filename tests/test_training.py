@@ -138,23 +138,25 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
 
 
 @pytest.mark.parametrize(
-    ("n_questions", "given", "n_models", "patience"),
+    ("n_questions", "epochs", "given", "machines"),
     [
-        (2, {}, 1, 8),
-        (19, {}, 1, 8),
-        (20, {}, 2, 4),
-        (39, {}, 2, 4),
-        (40, {}, 3, 4),
-        (500, {}, 3, 4),
-        (500, {"n_models": 1}, 1, 4),
-        (2, {"n_models": 5}, 5, 8),
-        (2, {"patience": 2}, 1, 2),
-        (2, {"objective": "cd", "n_models": 1}, 1, 4),
+        (2, 30, None, 1),
+        (19, 30, None, 1),
+        (20, 30, None, 2),
+        (39, 30, None, 2),
+        (40, 30, None, 3),
+        (500, 99, None, 3),
+        (500, 100, None, 2),
+        (500, 199, None, 2),
+        (500, 200, None, 1),
+        (30, 250, None, 1),
+        (500, 0, None, 3),
+        (500, 30, 1, 1),
+        (2, 500, 5, 5),
     ],
 )
-def test_machines_and_patience_by_the_number_of_questions(n_questions, given, n_models, patience):
-    settings = Settings(**given).for_table(n_questions)
-    assert (settings.n_models, settings.patience) == (n_models, patience)
+def test_machines_by_the_number_of_questions_and_by_how_long_the_first_learnt(n_questions, epochs, given, machines):
+    assert Settings(n_models=given).machines(n_questions, epochs) == machines
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine of all the questions, and how it was trained."""
-        settings = settings.for_table(len(list(schema)))
         hidden = self._hide(answers, self._layer(answers, schema, weights), settings, weights)
         stop_by = hidden if settings.early_stopping and self.n_hidden else None
         # not even the marginals may know what was hidden
@@ -190,7 +189,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
                 other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at, watched=False
             )
 
-        more = self._further(rbm, history, settings, train_another)
+        wanted = settings.machines(len(list(schema)), len(history.epochs))
+        more = self._further(rbm, history, settings, wanted, train_another)
         rbm.others = [other for other, _ in more]
         inference.tune(rbm, hidden, weights)
         for number, (machine, told) in enumerate([(rbm, history), *more] if stop_by else []):
@@ -201,14 +201,17 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _further(
-        rbm: RBM, history: History, settings: Settings, train_another: Callable[[int, Settings], tuple[RBM, History]]
+        rbm: RBM,
+        history: History,
+        settings: Settings,
+        wanted: int,
+        train_another: Callable[[int, Settings], tuple[RBM, History]],
     ) -> list[tuple[RBM, History]]:
-        """Machines from other seeds, as many as `n_models` wants, each with how it was trained.
+        """Machines from other seeds, so many that they are as many as wanted with the first, each with its training.
 
         When one is interrupted or goes astray, those before it are whole, and enough.
         """
         done: list[tuple[RBM, History]] = []
-        wanted = settings.n_models or 1
         while 1 + len(done) < wanted and rbm.n_hidden and history.stopped != "interrupted":
             number = 1 + len(done)
             try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -120,7 +119,6 @@ class Predictor(Estimator):
         saved: Checkpoint | None,
     ) -> tuple[RBM, History]:
         """A machine that predicts the targets and how it was trained, with others that stop by other people's."""
-        settings = replace(settings, n_models=settings.n_models or _MACHINES)
 
         def start(table: Source) -> RBM:
             return self._start(table, schema, weights, settings, task.learnt)
@@ -137,7 +135,8 @@ class Predictor(Estimator):
         rbm, history, hidden = train_predictor(start, layer, answers, weights, settings, task, self._progress, first)
         rbm.mean_field = self.method == "features"  # as it learnt to predict
         inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
-        rbm.others = [other for other, _ in self._further(rbm, history, settings, train_another)]
+        more = self._further(rbm, history, settings, settings.n_models or _MACHINES, train_another)
+        rbm.others = [other for other, _ in more]
         if rbm.others:  # they are as sure in the mean as they may be, and no longer as one of them is
             rbm.visible.reset_tempers()
         return rbm, history

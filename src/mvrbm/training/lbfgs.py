@@ -13,7 +13,7 @@ from mvrbm.summary import relative, weight_of
 from mvrbm.training.conditional import Towards
 from mvrbm.training.engine import TreeSum, Workers
 from mvrbm.training.objectives import Batch
-from mvrbm.training.settings import PATIENCE, Settings
+from mvrbm.training.settings import Settings
 from mvrbm.training.stopping import HiddenAnswers, Patience
 from mvrbm.training.trainer import History, Progress
 from mvrbm.units.block import Array
@@ -30,7 +30,7 @@ def train_lbfgs(
 ) -> History:
     """Train a machine in place; an epoch is a step. With `hidden`, the parameters are those that predict it best."""
     history = History()
-    patience = Patience(settings.patience or PATIENCE, drops=0)
+    patience = Patience(settings.patience, drops=0)
     every = np.arange(answers.n_rows)
     relative_weights = weight_of(relative(weights), every)
     kept = hidden.kept if hidden else answers

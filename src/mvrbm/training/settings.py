@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mvrbm.training.objectives import CD, PCD, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser
 
 _QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
-PATIENCE = 4  # epochs; twice as many for a table that is worth one machine
+_EPOCHS_OF_MACHINES = 200  # of all that are trained, about, before they are refitted
 _STEPS_OF_REFIT, LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 
 
@@ -38,7 +38,7 @@ class Settings:
     max_epochs: int = 200
     early_stopping: bool = True
     hidden_share: float = 0.1
-    patience: int | None = None
+    patience: int = 4
     seed: int = 0
     n_threads: int | None = None
 
@@ -54,14 +54,14 @@ class Settings:
         """The optimiser that the settings name."""
         return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
 
-    def for_table(self, n_questions: int) -> Settings:
-        """The same with as many machines, and as much patience, as a table of some questions is worth, if not given.
+    def machines(self, n_questions: int, epochs: int) -> int:
+        """How many machines a table of some questions is worth, if not given, when the first took some epochs to learn.
 
-        Where few questions are asked, one machine that is trained longer tells as much as several in less time.
+        Where few questions are asked, or much is learnt slowly, a machine that is trained for long tells as much as
+        several in less time.
         """
-        wide = int(np.clip(1 + n_questions // _QUESTIONS_OF_A_MACHINE, 1, _MOST_MACHINES))
-        patience = PATIENCE if wide > 1 or self.objective != "masked" else 2 * PATIENCE
-        return replace(self, n_models=self.n_models or wide, patience=self.patience or patience)
+        wide = 1 + n_questions // _QUESTIONS_OF_A_MACHINE
+        return self.n_models or min(wide, _MOST_MACHINES, -(-_EPOCHS_OF_MACHINES // max(1, epochs)))
 
     def epochs_again(self, n_rows: int) -> int:
         """The epochs of a refit: as given or, in a table of some rows, some steps; 0 if there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -141,9 +141,20 @@ class HiddenAnswers:
         return -sum(p for p, _ in parts) / total if total else 0.0
 
 
+_SPAN = 0.25
+"""The share of the epochs so far that is compared with as many before, to tell whether the loss still falls."""
+_WORTH = 5e-4
+"""By how much, in nats for an answer, it has to fall from the one to the other to be worth going on."""
+
+
 @dataclass
 class Patience:
-    """Lower the rate when the loss has not fallen for some epochs, and stop when lowering no longer helps."""
+    """Lower the rate when the loss no longer falls, and stop when lowering does not help either.
+
+    A loss that falls slowly may not be the lowest for some epochs, for the noise of the steps alone. So after some
+    epochs without a lowest one the mean of the last epochs is compared with that of those before. The longer it
+    falls, the more epochs are compared: what is learnt slowly shows in the long run.
+    """
 
     epochs: int
     drops: int
@@ -153,15 +164,26 @@ class Patience:
     vector: Array | None = None
     """The parameters at the best epoch."""
     waited: int = 0
+    losses: list[float] = field(default_factory=list)
+    """Those since the rate was lowered."""
 
     def see(self, loss: float, vector: Array) -> str:
         """Judge an epoch: "better", "wait", "lower" (go on from the best, slower) or "stop"."""
+        self.losses.append(loss)
         if loss < self.best - 1e-5:
             self.best, self.vector, self.waited = loss, vector.copy(), 0
             return "better"
         self.waited += 1
-        if self.waited < self.epochs:
+        if self.waited < self.epochs or self._falls():
             return "wait"
-        self.waited = 0
+        self.waited, self.losses = 0, []
         self.drops -= 1
         return "lower" if self.drops >= 0 else "stop"
+
+    def _falls(self) -> bool:
+        """Whether the loss still falls, beneath the noise of single epochs."""
+        n = max(self.epochs, int(_SPAN * len(self.losses)))
+        if len(self.losses) < 2 * n:
+            return False
+        before, after = np.mean(self.losses[-2 * n : -n]), np.mean(self.losses[-n:])
+        return bool(after < before - _WORTH)

@@ -21,7 +21,7 @@ from mvrbm.training.engine import TreeSum, Workers, batches
 from mvrbm.training.gap import FreeEnergyGap
 from mvrbm.training.objectives import Batch, Masked, Objective
 from mvrbm.training.optimiser import Optimiser, largest, shrink
-from mvrbm.training.settings import LEAST_REFIT, PATIENCE, Settings
+from mvrbm.training.settings import LEAST_REFIT, Settings
 from mvrbm.training.slopes import Slopes
 from mvrbm.training.stopping import MOST_ROWS, HiddenAnswers, Patience, hide
 from mvrbm.units.block import Array
@@ -203,7 +203,7 @@ class _Run:
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = settings.steps(answers.n_rows)
         drops = _DROPS if settings.refit_epochs == 0 else _DROPS_BEFORE_REFIT
-        self.patience = Patience(max(settings.patience or PATIENCE, -(-_LEAST_STEPS // steps)), drops)
+        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)), drops)
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.good = rbm.parameters.vector.copy()
@@ -218,7 +218,7 @@ class _Run:
             "step": self.memory.step,
             "slowed": self.slowed,
             "optimiser.steps": self.optimiser.steps,
-            "patience": {name: getattr(self.patience, name) for name in ("best", "waited", "drops")},
+            "patience": {name: getattr(self.patience, name) for name in ("best", "waited", "drops", "losses")},
         }
 
     def state(self) -> State:
