@@ -109,9 +109,8 @@ class Listed:
             low = (question.low - location) / scale
         if question.high is not None and not paper:
             high = (question.high - location) / scale
-        ends = [low, *((s - location) / scale for s in steps if s < NEVER), high]
+        ends = [low, *((s - location) / scale for s in steps), high]
         assert len(U) == 1 + len(steps)
-        assert not np.any(np.array(heights)[len(ends) - 2 :])
         assert ends == sorted(ends)
         v, measure = [], []
         for left, right in itertools.pairwise(ends):
@@ -254,6 +253,8 @@ def machine(case, n_hidden=3, seed=0, size=0.7, dtype=np.float64, told=False, li
     questions = questions_of(case)
     paper = case == "paper"
     data = random_answers(questions, 200, seed)
+    if data.numbers.shape[1] > 1:
+        data.numbers[100:, 0] = np.nan  # so few answers have fewer steps
     visible = Visible(questions, summarise(data, questions), paper=paper)
     links = all_links(visible) if linked else None
     rbm = RBM.start(visible, n_hidden, seed, dtype=dtype, answered=told or linked, links=links)
@@ -385,7 +386,8 @@ def steps_of(rbm, question, row=0):
     questions, summary = rbm.visible.questions, rbm.visible.summary
     if not questions[question].n_numbers or rbm.visible.paper or not len(summary.steps):
         return ()
-    return summary.steps[sum(q.n_numbers for q in questions[:question]), row]
+    own = summary.steps[sum(q.n_numbers for q in questions[:question])]
+    return own[row, own[0] < NEVER]
 
 
 def location_and_scale(rbm, question):

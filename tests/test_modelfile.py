@@ -90,7 +90,7 @@ def test_the_header_is_sorted_and_tells_no_time_path_or_thread(saved):
     assert set(told) == {
         *("digest", "estimator", "fitted", "format", "history", "library", "machine", "parameters", "schema")
     }
-    assert told["format"] == 4
+    assert told["format"] == 5
     assert told["library"] == mvrbm.__version__
     assert not {"n_threads", "verbose"} & set(told["parameters"])
 
@@ -178,7 +178,7 @@ def with_one(value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (put("format", 5), "it is of format 5, written by mvrbm .*: install a newer mvrbm"),
+        (put("format", 6), "it is of format 6, written by mvrbm .*: install a newer mvrbm"),
         (put("format", "1"), "its header does not say 'format' as it should"),
         (put("format", 0), "there is no format 0"),
         (put("estimator", "Oracle"), "a model of the class 'Oracle', which this version of mvrbm does not have"),
@@ -298,7 +298,7 @@ def test_plain_data_and_arrays_come_back_as_they_were(tmp_path):
         write_arrays(tmp_path / "f", {"a": object()}, {})
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_a_file_of_each_format_still_loads(version, tmp_path):
     """Written once by tests/write_fixture.py; never to be written again. What is loaded can be saved by today's."""
     mvrbm.load(DATA / f"format-{version}.mvrbm").save(tmp_path / "again.mvrbm")
@@ -352,7 +352,7 @@ def test_machines_without_pairs_are_read_as_machines_whose_pairs_say_nothing():
     p = other.parameters
     narrow["others.0"] = np.concatenate([p.joint[ends].ravel(), p.base, p.links[lasting]])
     stored = Stored(narrow)
-    again = RBM.restored(visible.questions, stored, first=True)
+    again = RBM.restored(visible.questions, stored, version=1)
     stored.all_taken()
     for before, after in ((rbm, again), (other, again.others[0])):
         np.testing.assert_array_equal(after.parameters.joint, before.parameters.joint)
@@ -360,3 +360,32 @@ def test_machines_without_pairs_are_read_as_machines_whose_pairs_say_nothing():
         np.testing.assert_array_equal(after.parameters.links, before.parameters.links[lasting])
     np.testing.assert_array_equal(again.links.rows, rbm.links.rows[lasting])
     np.testing.assert_array_equal(again.links.columns, rbm.links.columns[lasting])
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_machines_whose_numbers_had_features_for_steps_of_others_are_read_without_them(version):
+    """Up to format 4 every number had as many features as the one with the most steps; the others' said nothing."""
+    rbm, other = (machine("continuous", seed=seed, told=True, linked=True) for seed in (0, 1))
+    assert np.diff([*rbm.visible.feature_start, rbm.visible.n_features]).tolist() == [8, 16]
+    place = np.array([*range(8), *range(16, 35)])  # then the questions answered or not, and a one
+    state, rng = rbm.state(), np.random.default_rng(0)
+    for name, one in (("", rbm), ("others.0", other)):
+        p, joint = one.parameters, rng.standard_normal((35, rbm.n_hidden + 1))
+        joint[place] = p.joint
+        whole = np.concatenate([joint.ravel(), p.base, p.links])
+        state |= {name: whole} if name else {"U": joint[:32, -1], "W": joint[:32, :-1]}
+    state |= {f"links.{end}": place[getattr(rbm.links, end)] for end in ("rows", "columns")}
+    stored = Stored(dict(state))
+    again = RBM.restored(rbm.visible.questions, stored, version=version)
+    stored.all_taken()
+    for before, after in ((rbm, again), (other, again.others[0])):
+        np.testing.assert_array_equal(after.parameters.vector, before.parameters.vector)
+        assert after.parameters.shape == before.parameters.shape
+    np.testing.assert_array_equal(again.links.rows, rbm.links.rows)
+    np.testing.assert_array_equal(again.links.columns, rbm.links.columns)
+    for end in ("links.rows", "links.columns"):
+        gone = state | {end: np.concatenate([[8], state[end][1:]])}
+        with pytest.raises(ValueError, match="its links join what cannot be joined"):
+            RBM.restored(rbm.visible.questions, Stored(gone), version=version)
+    with pytest.raises(ValueError, match="the array 'W' has the shape"):
+        RBM.restored(rbm.visible.questions, Stored(dict(state)), version=5)

@@ -10,7 +10,7 @@ from mvrbm import MVRBM, Binary, Continuous, Schema
 from mvrbm.answers import Answers
 from mvrbm.encoding import encode
 from mvrbm.kernels import pieces
-from mvrbm.summary import NEVER, summarise
+from mvrbm.summary import NEVER, Summary, summarise
 from mvrbm.tables import Table
 from mvrbm.training.stopping import hide
 from mvrbm.units.truncated import draw_between
@@ -82,21 +82,23 @@ def by_quadrature(z, theta, edges, heights):
 def test_pieces_against_quadrature(bounds, n_steps, size):
     rng = np.random.default_rng(n_steps)
     n, people = 1 + n_steps, 40
+    fewer = int(n_steps > 1)
     edges = np.array([[bounds[0], *np.sort(rng.uniform(-1.8, 2.3, n_steps)), bounds[1]] for _ in range(2)])
-    if n_steps > 1:
-        edges[1, -2] = bounds[1]  # a step fewer
+    edges[0, n - fewer :] = bounds[1]  # the first has a step fewer
     heights = rng.choice([0.0, 0.3, 1.0], (2, n_steps))
-    z, theta = size * rng.standard_normal((2 * n, people)), -np.exp(0.5 * rng.standard_normal(2)) / 2
+    starts = np.array([0, n - fewer, 2 * n - fewer])
+    z, theta = size * rng.standard_normal((starts[-1], people)), -np.exp(0.5 * rng.standard_normal(2)) / 2
     there = rng.random((2, people)) < 0.8
-    x, t, log_z = np.full((2 * n, people), np.nan), np.full((2, people), np.nan), np.full((2, people), np.nan)
-    pieces.moments(z, theta, edges, heights, there, x, t)
-    pieces.log_partition(z, theta, edges, heights, there, log_z)
+    x, t, log_z = np.full(z.shape, np.nan), np.full((2, people), np.nan), np.full((2, people), np.nan)
+    pieces.moments(z, theta, starts, edges, heights, there, x, t)
+    pieces.log_partition(z, theta, starts, edges, heights, there, log_z)
     for q, b in np.ndindex(2, people):
-        own = slice(q * n, (q + 1) * n)
+        own = slice(starts[q], starts[q + 1])
+        m = own.stop - own.start
         if not there[q, b]:
             assert not np.any([*x[own, b], t[q, b], log_z[q, b]])
             continue
-        total, expected = by_quadrature(z[own, b], theta[q], edges[q], heights[q])
+        total, expected = by_quadrature(z[own, b], theta[q], edges[q, : m + 1], heights[q, : m - 1])
         np.testing.assert_allclose(log_z[q, b], total, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose([*x[own, b], t[q, b]], expected, rtol=1e-7, atol=1e-7)
 
@@ -106,8 +108,9 @@ def test_what_bounds_leave_may_lie_far_out(far):
     """There the density falls as exp(-far y), and its mean is 1 / far from the bound."""
     edges, z, theta = np.array([[far, far + 1, np.inf]]), np.zeros((2, 1)), np.array([-0.5])
     x, t, log_z = np.empty((2, 1)), np.empty((1, 1)), np.empty((1, 1))
-    pieces.moments(z, theta, edges, np.ones((1, 1)), np.ones((1, 1), bool), x, t)
-    pieces.log_partition(z, theta, edges, np.ones((1, 1)), np.ones((1, 1), bool), log_z)
+    own = z, theta, np.array([0, 2]), edges, np.ones((1, 1)), np.ones((1, 1), bool)
+    pieces.moments(*own, x, t)
+    pieces.log_partition(*own, log_z)
     assert x[0, 0] - far == pytest.approx(1 / far, rel=3e-3)
     assert x[1, 0] == pytest.approx(-0.5)
     assert log_z[0, 0] == pytest.approx(-(far**2) / 2 - np.log(far), abs=2e-3)
@@ -127,7 +130,8 @@ def test_factors_of_pieces_may_be_far_from_each_other(theta, bounds, place, z):
     """Where most of the answers are in a piece that the Gaussian alone hardly reaches."""
     edges, heights = np.array([bounds[0], place, bounds[1]]), np.ones(1)
     x, t, log_z = np.empty((2, 1)), np.empty((1, 1)), np.empty((1, 1))
-    own = np.array(z)[:, None], np.array([theta]), edges[None], heights[None], np.ones((1, 1), bool)
+    starts, there = np.array([0, 2]), np.ones((1, 1), bool)
+    own = np.array(z)[:, None], np.array([theta]), starts, edges[None], heights[None], there
     pieces.moments(*own, x, t)
     pieces.log_partition(*own, log_z)
     mean, sd = -0.5 / theta * z[0], np.sqrt(-0.5 / theta)
@@ -150,7 +154,7 @@ def test_draws_come_from_the_pieces():
     z, u = np.repeat([[0.5], [1.5], [-2.0]], 200_000, axis=1), rng.random((1, 200_000)).astype(np.float32)
     low, high, left = np.empty((3, *u.shape))
     heights = np.array([[1.0, 0.3]])
-    pieces.choose(z, theta, edges, heights, u, low, high, left)
+    pieces.choose(z, theta, np.array([0, 3]), edges, heights, u, low, high, left)
     x = -0.5 / theta[0] * z[:1] + np.sqrt(-0.5 / theta[0]) * draw_between(low, high, left)
     _, expected = by_quadrature(z[:, 0], theta[0], edges[0], heights[0])
     steps = heights[0] * ((x[0] > edges[0, 1:-1, None]).mean(axis=1) - 0.5)
@@ -271,3 +275,91 @@ def test_numbers_with_fewer_steps_are_drawn_beside_those_with_more():
     np.testing.assert_allclose(drawn.to_numpy()[known], few.to_numpy()[known], rtol=1e-6)
     assert np.isfinite(model.sample(50).to_numpy(float)).all()
     assert np.isfinite(drawn.to_numpy()).all()
+
+
+def numbers_of_few_and_many_steps():
+    """Answers to a number of four values, to one of many, to one that 40 people answer and to one with a bound."""
+    rng = np.random.default_rng(0)
+    few, fine, rare, bounded = rng.integers(0, 4, 400), *rng.standard_normal((2, 400)), rng.gamma(2, size=400)
+    rare[40:] = bounded[200:] = np.nan
+    numbers = np.stack([few, fine, rare, bounded], axis=1).astype(np.float32)
+    questions = [Continuous("few"), Continuous("fine"), Continuous("rare"), Continuous("bounded", low=0)]
+    return questions, Answers(np.zeros((400, 0), np.uint8), numbers)
+
+
+def test_a_number_has_a_feature_for_itself_and_for_each_of_its_own_steps():
+    questions, answers = numbers_of_few_and_many_steps()
+    visible = Visible(questions, summarise(answers, questions))
+    own_steps = (visible.summary.steps[:, 0] < NEVER).sum(axis=1)
+    assert own_steps.tolist() == [3, 31, 0, 15]
+    assert np.diff([*visible.feature_start, visible.n_features]).tolist() == (1 + own_steps).tolist()
+    assert visible.n_features == 4 + own_steps.sum()
+    assert (~visible.for_hidden_units).nonzero()[0].tolist() == visible.feature_start.tolist()
+    x = visible.features(visible.load(answers, np.arange(400), np.float64))
+    assert (x.std(axis=1) > 0.02).all()  # none is dead
+    for q, (start, n) in enumerate(zip(visible.feature_start, own_steps, strict=True)):
+        number, there = answers.numbers[:, q], ~np.isnan(answers.numbers[:, q])
+        _, mean, sd = visible.summary.moments[q]
+        place, _, height = visible.summary.steps[q, :, :n, None]
+        expected = [[(number - mean) / sd], height * np.where(number > place, 0.5, -0.5)]
+        np.testing.assert_allclose(x[start : start + 1 + n], np.where(there, np.concatenate(expected), 0.0), rtol=1e-6)
+    U, base = visible.start()
+    like = visible.load(answers, np.arange(1), np.float64)
+    like.numbers[:] = 0
+    found, _ = visible.mean(U[:, None], visible.natural(base), like)
+    answered = np.repeat(~np.isnan(answers.numbers).T, 1 + own_steps, axis=0)
+    np.testing.assert_allclose(found[:, 0], x.sum(axis=1) / answered.sum(axis=1), atol=5e-3)
+
+
+@pytest.mark.parametrize("q", range(4))
+def test_a_number_is_the_same_beside_numbers_with_more_steps(q):
+    questions, answers = numbers_of_few_and_many_steps()
+    summary = summarise(answers, questions)
+    column, steps = Answers(answers.codes, answers.numbers[:, [q]]), summary.steps[[q]]
+    own = Summary(summary.counts, summary.moments[[q]], steps[:, :, steps[0, 0] < NEVER])
+    both, alone = Visible(questions, summary), Visible([questions[q]], own)
+    (here,), (there,) = both.parts, alone.parts
+    rng, people = np.random.default_rng(1), 60
+    start = both.feature_start[q]
+    own = slice(start, start + alone.n_features)
+    z, U = rng.standard_normal((2, both.n_features, people))
+    W, P, theta = rng.standard_normal((both.n_features, 5)), rng.random((5, people)), -rng.uniform(0.3, 2, 4)
+    chunks = both.load(answers, np.arange(people), np.float64), alone.load(column, np.arange(people), np.float64)
+
+    np.testing.assert_array_equal(both.features(chunks[0])[own], alone.features(chunks[1]))
+    statistics = [v.base_statistics(c, v.features(c)) for v, c in zip((both, alone), chunks, strict=True)]
+    np.testing.assert_array_equal(statistics[0][[q]], statistics[1])
+    x, t = both.mean(z, theta, chunks[0])
+    own_x, own_t = alone.mean(z[own], theta[[q]], chunks[1])
+    np.testing.assert_array_equal(x[own], own_x)
+    np.testing.assert_array_equal(t[[q]], own_t)
+    log_z = both.log_partition(z, theta, chunks[0]), alone.log_partition(z[own], theta[[q]], chunks[1])
+    np.testing.assert_array_equal(log_z[0][[q]], log_z[1])
+    np.testing.assert_array_equal(both.decide(z, theta).numbers[[q]], alone.decide(z[own], theta[[q]]).numbers)
+    np.testing.assert_allclose(both.effects(W)[[q]], alone.effects(W[own]), rtol=1e-12)
+
+    u, drawn, own_drawn = rng.random((4, people)), np.empty((4, people)), np.empty((1, people))
+    none = np.zeros((0, people), np.int16)
+    here.block.sample(z, theta, u, none, drawn)
+    there.block.sample(z[own], theta[[q]], u[[q]], none, own_drawn)
+    np.testing.assert_array_equal(drawn[[q]], own_drawn)
+
+    outlook = here.block.outlook(P, U, W, theta, np.ones((4, people), bool))
+    own_outlook = there.block.outlook(P, U[own], W[own], theta[[q]], np.ones((1, people), bool))
+    names, told = here.block.chances(q, outlook)
+    assert (names, told.shape) == (["mean", "sd", "5%", "25%", "50%", "75%", "95%"], (7, people))
+    np.testing.assert_allclose(told, there.block.chances(0, own_outlook)[1], rtol=1e-12)
+    log_p = here.block.log_prob(outlook, none, chunks[0].numbers)[[q]]
+    np.testing.assert_allclose(log_p, there.block.log_prob(own_outlook, none, chunks[1].numbers), rtol=1e-12)
+
+    listed, own_listed = (
+        here.block.listed(np.array([3, q] if q < 3 else [q]), U, W, theta),
+        there.block.listed(np.array([0]), U[own], W[own], theta[[q]]),
+    )
+    of_it = listed.unit == len(listed.sizes) - 1
+    np.testing.assert_array_equal(listed.features[-alone.n_features :], np.arange(own.start, own.stop))
+    np.testing.assert_array_equal(listed.X[-alone.n_features :, of_it], own_listed.X)
+    np.testing.assert_array_equal(listed.T[-1:, of_it], own_listed.T)
+    np.testing.assert_array_equal(listed.log_measure[of_it], own_listed.log_measure)
+    assert not listed.X[: -alone.n_features, of_it].any()
+    assert not listed.X[-alone.n_features :, ~of_it].any()

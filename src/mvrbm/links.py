@@ -41,11 +41,15 @@ class Links:
 
     @staticmethod
     def check(rows: Index, columns: Index, feature_question: Index, n_told: int) -> None:
-        """Refuse links, read from a file, that join what there is not, or a question with itself."""
+        """Refuse links, read from a file, that join what there is not, or a question with itself.
+
+        The features are those of the file; one that the machine has no more is of question -1.
+        """
         n = len(feature_question)
         question = np.concatenate([feature_question, np.arange(n_told)])
         inside = (rows >= 0) & (rows < n) & (columns >= 0) & (columns < len(question))
-        if not len(rows) or not inside.all() or (question[rows] == question[columns]).any():
+        fit = len(rows) > 0 and inside.all() and (question[rows] != question[columns]).all()
+        if not fit or (question[[rows, columns]] < 0).any():
             raise ValueError("its links join what cannot be joined")
 
     def __len__(self) -> int:

@@ -15,7 +15,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.training import History
 
-FORMAT = 4
+FORMAT = 5
 _LEFT_OUT = ("n_threads", "verbose")  # they change no answer, so they must change no byte
 
 
@@ -86,7 +86,7 @@ def _rebuilt(data: dict[str, Any], stored: Stored, estimators: Mapping[str, type
     if unknown:
         raise FileError(f"its schema does not tell the values of question {unknown[0]!r}")
     machine = _part(data, "machine", dict)
-    rbm = RBM.restored(list(schema), stored, paper=_part(machine, "paper", bool), first=version == 1)
+    rbm = RBM.restored(list(schema), stored, version=version, paper=_part(machine, "paper", bool))
     rbm.mean_field = _part(machine, "mean_field", bool)
     if model.n_hidden not in ("auto", rbm.n_hidden):
         raise FileError(f"its parameters say {model.n_hidden!r} hidden units and its arrays {rbm.n_hidden}")

@@ -58,12 +58,12 @@ class Parameters:
         """Parameters of the same shape on another vector."""
         return Parameters(*self.shape, vector)
 
-    def widened(self, places: Index, n_features: int) -> Parameters:
-        """The same in a machine with more features, whose parameters are 0; `places` tells where the own ones go."""
+    def moved(self, places: Index, n_features: int) -> Parameters:
+        """The same in a machine of other features: `places` tells where the own ones go, or -1; new ones have 0."""
         size = self.joint.size
-        told = self.joint[len(places) :]
+        told, kept = self.joint[len(places) :], np.flatnonzero(places >= 0)
         joint = np.zeros((n_features + len(told), self.joint.shape[1]), self.vector.dtype)
-        joint[places], joint[n_features:] = self.joint[: len(places)], told
+        joint[places[kept]], joint[n_features:] = self.joint[kept], told
         return Parameters(n_features, *self.shape[1:], np.concatenate([joint.ravel(), self.vector[size:]]))
 
 
@@ -134,12 +134,10 @@ class RBM:
         return own | under("visible", self.visible.state())
 
     @classmethod
-    def restored(
-        cls, questions: Sequence[Question], stored: Stored, *, paper: bool = False, first: bool = False
-    ) -> RBM:
-        """The machine whose `state` was stored; `first`: by the format without features `for_hidden_units`."""
+    def restored(cls, questions: Sequence[Question], stored: Stored, *, version: int, paper: bool = False) -> RBM:
+        """The machine whose `state` was stored in a model file, whose format tells which features it has."""
         visible = Visible.restored(questions, stored.under("visible"), paper=paper)
-        places = np.flatnonzero(~visible.for_hidden_units) if first else np.arange(visible.n_features)
+        places = visible.features_of(version)
         W = stored.take("W", (len(places), None), np.float32, np.float64)
         n_hidden, kind = W.shape[1], W.dtype.type
         R = stored.take("R", (None, n_hidden), kind)
@@ -149,7 +147,7 @@ class RBM:
         if "links" in stored:
             rows = stored.take("links.rows", (None,), np.int64)
             columns = stored.take("links.columns", rows.shape, np.int64)
-            Links.check(rows, columns, visible.feature_question[places], len(R))
+            Links.check(rows, columns, np.where(places < 0, -1, visible.feature_question[places]), len(R))
             to = np.concatenate([places, visible.n_features + np.arange(len(R))])
             links = Links(places[rows], to[columns], visible.feature_question)
         shape = len(places), n_hidden, visible.n_base, len(R), len(links) if links else 0
@@ -158,12 +156,12 @@ class RBM:
         for name in ("U", "w", "base", *(["links"] if links else [])):
             own = getattr(parameters, name)
             own[:] = stored.take(name, own.shape, kind)
-        rbm = cls(visible, parameters.widened(places, visible.n_features), links)
+        rbm = cls(visible, parameters.moved(places, visible.n_features), links)
         if "patterns" in stored:
             rbm.patterns = stored.take("patterns", (None, visible.n_questions), np.bool_)
         while (name := f"others.{len(rbm.others)}") in stored:
             vector = stored.take(name, parameters.vector.shape, kind)
-            rbm.others.append(cls(visible, parameters.like(vector).widened(places, visible.n_features), links))
+            rbm.others.append(cls(visible, parameters.like(vector).moved(places, visible.n_features), links))
         return rbm
 
     @property

@@ -179,6 +179,11 @@ class Visible:
             part.block.restore(stored.under(part.name))
         return visible
 
+    def features_of(self, version: int) -> Index:
+        """Where each feature that a model file of some format has is in the layer; -1 where it is no more."""
+        places = [(p.block.features_of(version), p.features.start) for p in self.parts]
+        return np.concatenate([np.where(own < 0, -1, own + start) for own, start in places])
+
     def load(self, answers: Source, rows: Index, dtype: DTypeLike = np.float32) -> Chunk:
         """The chunk of some rows of a table."""
         held, places = answers.at(rows)

@@ -213,13 +213,14 @@ def _tilt(P: Any, rise: Any, share: float, U: Any, piece: int, odds: Any) -> flo
 
 
 @kernel
-def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, wanted: Any) -> Any:
+def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, starts: Any, edges: Any, wanted: Any) -> Any:
     """The grids of each wanted number, (numbers, people, pieces, HEAD + points); NaN and nothing where it is not.
 
     In each piece a density is a mixture of as many Gaussians as there are states of the hidden layer, each of the width
     sigma. Its grid ends where the density does, in steps of at most half of sigma, and shorter ones if it is steep at
     an end. P is (hidden, people), W (features, hidden) and the bias (features, people), all in float64, where a number
-    has a feature for itself and one for each step; the edges are (numbers, pieces + 1). `share` is what each hidden
+    has a feature for itself and one for each step, those of number q from `starts[q]` up to `starts[q + 1]`; the edges
+    are (numbers, pieces + 1), and pieces that a number does not have are without width. `share` is what each hidden
     unit counts, below 1 in the mean of several machines.
     """
     n_hidden, n_people = P.shape
@@ -232,7 +233,7 @@ def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, w
     odds, line = np.empty(padded), np.empty(_MOST + 2)
     head, most = np.full((len(edges), n_people, n_pieces, HEAD), np.nan), 0
     for q in range(len(edges)):
-        sd, own = math.sqrt(-0.5 / theta[q]), slice(q * n_pieces, (q + 1) * n_pieces)
+        sd, own = math.sqrt(-0.5 / theta[q]), slice(starts[q], starts[q + 1])
         rises = _rises(w[own])
         for b in range(n_people):
             for i in range(n_pieces if wanted[q, b] else 0):
@@ -241,14 +242,14 @@ def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, w
                 low, high = edges[q, i], edges[q, i + 1]
                 if low < high:
                     head[q, b, i, 5] = _tilt(people[b], rises[i], share, bias[own, b], i, odds)
-                    U = bias[q * n_pieces, b]
-                    _grid(odds, w[own][0], share, U, sd, low, high, n_pieces, work, line, head[q, b, i])
+                    U = bias[starts[q], b]
+                    _grid(odds, w[own][0], share, U, sd, low, high, len(rises), work, line, head[q, b, i])
                 most = max(most, int(head[q, b, i, 2]))
     out = np.zeros((len(edges), n_people, n_pieces, HEAD + most))
     out[..., :HEAD] = head
     weight = np.empty(n_pieces)
     for q in range(len(edges)):
-        own = slice(q * n_pieces, (q + 1) * n_pieces)
+        own = slice(starts[q], starts[q + 1])
         rises = _rises(w[own])
         for b in range(n_people):
             if wanted[q, b]:
@@ -257,7 +258,7 @@ def densities(P: Any, W: Any, share: float, bias: Any, theta: Any, edges: Any, w
                     if edges[q, i] < edges[q, i + 1]:
                         _tilt(people[b], rises[i], share, bias[own, b], i, odds)
                         mass = _fill(
-                            odds, w[own][0], share, bias[q * n_pieces, b], -2.0 * theta[q], work, line, out[q, b, i]
+                            odds, w[own][0], share, bias[starts[q], b], -2.0 * theta[q], work, line, out[q, b, i]
                         )
                         weight[i] = head[q, b, i, 5] + mass
                 top, total = weight.max(), 0.0

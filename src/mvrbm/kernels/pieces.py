@@ -3,6 +3,9 @@
 A step is half of its height above its place and minus that below it, so on the piece between two places the density is
 the same Gaussian times a factor of the piece's own. Everything is in float64, and by logarithms where what bounds leave
 lies far out in a tail.
+
+The features of number q are those from `starts[q]` up to `starts[q + 1]`: x and one for each of its steps. Arrays of
+all steps and edges have as many columns as the number with the most of them needs; a number reads its own, the first.
 """
 
 from __future__ import annotations
@@ -137,37 +140,41 @@ def _inputs(z: Any, heights: Any, out: Any) -> None:
 
 
 @kernel
-def features(numbers: Any, location: Any, scale: Any, far: float, steps: Any, heights: Any, x: Any) -> None:
+def features(
+    numbers: Any, location: Any, scale: Any, far: float, starts: Any, steps: Any, heights: Any, x: Any
+) -> None:
     """Write each number in standard deviations from its mean, at most `far`, and its steps; 0 where there is none."""
-    n = steps.shape[1] + 1
+    v = np.empty(numbers.shape[1])
     for q in range(len(numbers)):
-        for b in range(numbers.shape[1]):
-            v = (numbers[q, b] - location[q, 0]) / scale[q, 0]
-            there = not math.isnan(v)
-            v = min(max(v, -far), far) if there else v
-            x[q * n, b] = v if there else 0.0
-            for j in range(1, n):
-                half = 0.5 * heights[q, j - 1]
-                x[q * n + j, b] = (half if v > steps[q, j - 1] else -half) if there else 0.0
+        for b in range(len(v)):
+            v[b] = (numbers[q, b] - location[q, 0]) / scale[q, 0]
+            there = not math.isnan(v[b])
+            v[b] = min(max(v[b], -far), far) if there else v[b]
+            x[starts[q], b] = v[b] if there else 0.0
+        for j in range(starts[q + 1] - starts[q] - 1):
+            row, step, half = x[starts[q] + 1 + j], steps[q, j], 0.5 * heights[q, j]
+            for b in range(len(v)):  # people in the inner loop, whose features are side by side
+                row[b] = 0.0 if math.isnan(v[b]) else half if v[b] > step else -half
 
 
 @kernel
-def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t: Any) -> None:
+def moments(z: Any, theta: Any, starts: Any, edges: Any, heights: Any, there: Any, x: Any, t: Any) -> None:
     """Write the means of x and its steps, and of x^2, of what is there; z, x are (features, people), t (numbers, ...).
 
     The edges of the pieces, (numbers, pieces + 1), are the bounds and the places of the steps.
     """
-    n = edges.shape[1] - 1
-    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
+        at, end = starts[q], starts[q + 1]
+        n = end - at
+        own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
         variance = -0.5 / theta[q]
         sd = math.sqrt(variance)
         for b in range(z.shape[1]):
             if not there[q, b]:
-                x[q * n : (q + 1) * n, b] = 0.0
+                x[at:end, b] = 0.0
                 t[q, b] = 0.0
                 continue
-            _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
+            _inputs(z[at:end, b], heights[q], own)
             mean = variance * own[0]
             _share_out(own, mean, sd, edges[q], ends, share)
             first = second = 0.0
@@ -175,7 +182,7 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
             for i in range(n):
                 above -= share[i]
                 if i + 1 < n:
-                    x[q * n + i + 1, b] = heights[q, i] * (above - 0.5)
+                    x[at + i + 1, b] = heights[q, i] * (above - 0.5)
                 if share[i] > 0.0:
                     low, high = edges[q, i], edges[q, i + 1]
                     at_low, at_high = ends[0, i], ends[1, i]
@@ -183,21 +190,21 @@ def moments(z: Any, theta: Any, edges: Any, heights: Any, there: Any, x: Any, t:
                     first += share[i] * inside
                     edge = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
                     second += share[i] * max(variance + mean * inside + sd * edge, 0.0)
-            x[q * n, b] = first
+            x[at, b] = first
             t[q, b] = second
 
 
 @kernel
-def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out: Any) -> None:
+def log_partition(z: Any, theta: Any, starts: Any, edges: Any, heights: Any, there: Any, out: Any) -> None:
     """Write the log of the integral over each number that is there."""
-    n = edges.shape[1] - 1
-    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
+        at, end = starts[q], starts[q + 1]
+        own, ends, share = np.empty(end - at), np.empty((2, end - at)), np.empty(end - at)
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
             out[q, b] = 0.0
             if there[q, b]:
-                _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
+                _inputs(z[at:end, b], heights[q], own)
                 mean = sd * sd * own[0]
                 total = _share_out(own, mean, sd, edges[q], ends, share)
                 # the terms can be huge and opposite: only their sum may be rounded to the precision of out
@@ -205,14 +212,14 @@ def log_partition(z: Any, theta: Any, edges: Any, heights: Any, there: Any, out:
 
 
 @kernel
-def choose(z: Any, theta: Any, edges: Any, heights: Any, u: Any, low: Any, high: Any, left: Any) -> None:
+def choose(z: Any, theta: Any, starts: Any, edges: Any, heights: Any, u: Any, low: Any, high: Any, left: Any) -> None:
     """Write the ends, in standard deviations from the Gaussian's mean, of a piece drawn by u, and what is left of u."""
-    n = edges.shape[1] - 1
-    own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
     for q in range(len(edges)):
+        n = starts[q + 1] - starts[q]
+        own, ends, share = np.empty(n), np.empty((2, n)), np.empty(n)
         sd = math.sqrt(-0.5 / theta[q])
         for b in range(z.shape[1]):
-            _inputs(z[q * n : (q + 1) * n, b], heights[q], own)
+            _inputs(z[starts[q] : starts[q + 1], b], heights[q], own)
             mean = sd * sd * own[0]
             _share_out(own, mean, sd, edges[q], ends, share)
             rest, at = float(u[q, b]), 0

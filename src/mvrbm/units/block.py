@@ -117,8 +117,12 @@ class Block(ABC):
 
     @property
     def for_hidden_units(self) -> NDArray[np.bool_]:
-        """The features that hidden units alone see: no link joins them, and model files of format 1 have none."""
+        """The features that hidden units alone see: no link joins them."""
         return np.zeros(self.n_features, bool)
+
+    def features_of(self, version: int) -> Index:
+        """Where among the block's features each is that a model file of some format has; -1 where it is no more."""
+        return np.arange(self.n_features)
 
     def effects(self, W: Array) -> Array:
         """What the features that are not for hidden units alone add to the inputs of the hidden units, (them, hidden).

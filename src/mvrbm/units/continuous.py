@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import linalg, optimize
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
 from mvrbm.kernels import pieces
@@ -208,7 +208,8 @@ class ContinuousBlock(Block):
     The first feature is the standardised answer x, the base statistic x^2 with theta = -1/(2 sigma^2); the parameter
     that is learnt is log(1/sigma^2). The others say on which side of each step the answer lies, half of the step's
     height above and minus that below, where the steps part the answers into equal shares: what comes with a number need
-    not rise and fall with it. They are for hidden units. The paper fixes sigma = 1 and has neither bounds nor steps.
+    not rise and fall with it. They are for hidden units; each number has as many as it has steps. The paper fixes
+    sigma = 1 and has neither bounds nor steps.
     """
 
     def __init__(self, questions: Sequence[Continuous], summary: Summary, paper: bool) -> None:
@@ -236,9 +237,10 @@ class ContinuousBlock(Block):
         """Where the steps are, (questions, steps); infinite where a question has fewer."""
         self.edges = np.concatenate([low, np.clip(self.steps, low, high), high], axis=1)
         """The ends of the pieces, (questions, pieces + 1)."""
-        self.n_pieces = 1 + self.steps.shape[1]
-        self.n_features = len(questions) * self.n_pieces
-        self.feature_start = np.arange(len(questions)) * self.n_pieces
+        self._there = np.insert(at < NEVER, 0, True, axis=1)
+        """Which features a question has, of x and as many steps as the question with the most has."""
+        self._starts = np.concatenate([[0], np.cumsum(self._there.sum(axis=1))])
+        self.feature_start, self.n_features = self._starts[:-1], int(self._starts[-1])
 
     @property
     def squares(self) -> Index:
@@ -246,28 +248,40 @@ class ContinuousBlock(Block):
 
     @property
     def for_hidden_units(self) -> NDArray[np.bool_]:
-        steps: NDArray[np.bool_] = np.arange(self.n_features) % self.n_pieces > 0
+        steps = np.ones(self.n_features, bool)
+        steps[self.feature_start] = False
         return steps
+
+    def features_of(self, version: int) -> Index:
+        """Up to format 2 no number has steps, and up to format 4 all have as many as the one with the most."""
+        if version < 3:
+            return self.feature_start
+        if version < 5:
+            return np.where(self._there.ravel(), np.cumsum(self._there) - 1, -1)
+        return super().features_of(version)
 
     def effects(self, W: Array) -> Array:
         """What one standard deviation more adds, steps included: the slope of a line, where numbers are normal."""
         slope = self.heights * np.exp(-0.5 * self.steps**2) / np.sqrt(2 * np.pi)  # 0 of one that is infinitely far
-        own = W.reshape(len(self.questions), self.n_pieces, -1)
-        effect: Array = own[:, 0] + np.einsum("qj,qjk->qk", slope, own[:, 1:])
+        effect: Array = np.add.reduceat(self._of_each(1.0, slope)[:, None] * W, self.feature_start, axis=0)
         return effect
+
+    def _of_each(self, of_x: float, of_steps: Array) -> Array:
+        """What each feature has, from what x has and, (questions, steps), the steps."""
+        each: Array = np.insert(of_steps, 0, of_x, axis=1)[self._there]
+        return each
 
     def start(self, summary: Summary) -> tuple[Array, Array]:
         base = np.array([0.0 if s == "learn" else -2 * np.log(s) for s in self._sigma])
         U = np.zeros(self.n_features)
-        if self.n_pieces > 1 or np.isfinite(self.edges).any():  # else the standard Gaussian is the best
-            wanted = np.zeros((len(base), self.n_pieces))
-            if self.n_pieces > 1:
-                wanted[:, 1:] = self.heights * (summary.steps[:, 1] - 0.5)
+        if len(U) > len(base) or np.isfinite(self.edges).any():  # else the standard Gaussian is the best
+            above = summary.steps[:, 1] if len(U) > len(base) else np.zeros_like(self.heights)
+            wanted = self._of_each(0.0, self.heights * (above - 0.5))
             first = np.concatenate([U, base])
             # answers piled up at a bound would go further; a fixed sigma stays where it is
             within = [(-30.0, 30.0)] * len(U)
             within += [(-6.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
-            best = optimize.minimize(self._marginal_loss, first, (wanted.ravel(),), "L-BFGS-B", True, bounds=within).x
+            best = optimize.minimize(self._marginal_loss, first, (wanted,), "L-BFGS-B", True, bounds=within).x
             U, base = best[: len(U)], best[len(U) :]
         return U, base
 
@@ -291,23 +305,25 @@ class ContinuousBlock(Block):
         return slope
 
     def features(self, codes: Codes, numbers: Array, x: Array) -> None:
-        pieces.features(numbers, self.location, self.scale, self._far, self.steps, self.heights, x)
+        pieces.features(numbers, self.location, self.scale, self._far, self._starts, self.steps, self.heights, x)
 
     def base_statistics(self, codes: Codes, x: Array, t: Array) -> None:
-        np.square(x[:: self.n_pieces], out=t)
+        np.square(x[self.feature_start], out=t)
 
     def sample(self, z: Array, theta: Array, u: Array, codes: Codes, numbers: Array) -> None:
         low, high, left = np.empty((3, *u.shape))
-        pieces.choose(z, theta.astype(np.float64), self.edges, self.heights, u, low, high, left)
+        pieces.choose(z, theta.astype(np.float64), self._starts, self.edges, self.heights, u, low, high, left)
         variance = -0.5 / theta.astype(np.float64)[:, None]
-        x = variance * z[:: self.n_pieces] + np.sqrt(variance) * draw_between(low, high, left)
+        x = variance * z[self.feature_start] + np.sqrt(variance) * draw_between(low, high, left)
         numbers[:] = x * self.scale + self.location
 
     def mean(self, z: Array, theta: Array, codes: Codes, numbers: Array, x: Array, t: Array) -> None:
-        pieces.moments(z, theta.astype(np.float64), self.edges, self.heights, ~np.isnan(numbers), x, t)
+        there = ~np.isnan(numbers)
+        pieces.moments(z, theta.astype(np.float64), self._starts, self.edges, self.heights, there, x, t)
 
     def log_partition(self, z: Array, theta: Array, codes: Codes, numbers: Array, out: Array) -> None:
-        pieces.log_partition(z, theta.astype(np.float64), self.edges, self.heights, ~np.isnan(numbers), out)
+        there = ~np.isnan(numbers)
+        pieces.log_partition(z, theta.astype(np.float64), self._starts, self.edges, self.heights, there, out)
 
     def outlook(
         self, P: Array, U: Array, W: Array, theta: Array, wanted: NDArray[np.bool_], share: float = 1.0
@@ -318,23 +334,20 @@ class ContinuousBlock(Block):
         """
         if self._mean_field:
             P, U, W = P[:0], U + share * W @ P, W[:, :0]
-        height = np.insert(self.heights, 0, 1.0, axis=1).reshape(-1, 1)
+        height = self._of_each(1.0, self.heights)[:, None]
         W, bias = height * W, np.broadcast_to(height * U, (len(U), P.shape[1]))
         P, W, bias, theta = (np.ascontiguousarray(a, np.float64) for a in (P, W, bias, theta))
-        grids: Array = densities(P, W, share, bias, theta, self.edges, wanted)
+        grids: Array = densities(P, W, share, bias, theta, self._starts, self.edges, wanted)
         return grids
 
     def listed(self, cells: Index, U: Array, W: Array, theta: Array) -> Listed:
-        m = self.n_pieces
         U, W = U.astype(np.float64), W.astype(np.float64)
-        grids = [self._grid(i, U[i * m : (i + 1) * m], W[i * m : (i + 1) * m], -0.5 / float(theta[i])) for i in cells]
+        features = [np.arange(self._starts[i], self._starts[i + 1]) for i in cells]
+        grids = [self._grid(i, U[own], W[own], -0.5 / float(theta[i])) for i, own in zip(cells, features, strict=True)]
         sizes = np.array([len(log_measure) for _, log_measure in grids])
-        unit = np.repeat(np.arange(len(cells)), sizes)
-        x = np.concatenate([x for x, _ in grids], axis=1)
-        X = np.where(np.repeat(np.arange(len(cells)), m)[:, None] == unit, np.tile(x, (len(cells), 1)), 0.0)
-        T = np.where(np.arange(len(cells))[:, None] == unit, x[0] ** 2, 0.0)
-        features = (cells[:, None] * m + np.arange(m)).ravel()
-        return Listed(features, cells, X, T, np.concatenate([log_measure for _, log_measure in grids]), sizes)
+        X, T = linalg.block_diag(*(x for x, _ in grids)), linalg.block_diag(*(x[0] ** 2 for x, _ in grids))
+        log_measure = np.concatenate([log_measure for _, log_measure in grids])
+        return Listed(np.concatenate(features), cells, X, T, log_measure, sizes)
 
     def _grid(self, i: int, U: Array, W: Array, variance: float) -> tuple[Array, Array]:
         """Points over all that any state of the hidden layer makes likely for anyone: their features, and their weight.
@@ -342,8 +355,9 @@ class ContinuousBlock(Block):
         In each piece they are those of Gauss and Legendre, about four for each sigma.
         """
         sd = np.sqrt(variance)
+        places, heights = self.steps[i, : len(U) - 1], self.heights[i, : len(U) - 1]
         # of one piece over another, at most
-        lift = self.heights[i] @ (np.abs(U[1:]).max(axis=1) + np.abs(W[1:]).sum(axis=1))
+        lift = heights @ (np.abs(U[1:]).max(axis=1) + np.abs(W[1:]).sum(axis=1))
         reach = sd * np.sqrt(49 + 2 * lift)
         first, *_, last = self.edges[i]
         low = variance * (U[0].min() + np.minimum(W[0], 0).sum()) - reach
@@ -358,7 +372,7 @@ class ContinuousBlock(Block):
             points.append(left + (right - left) * (place + 1) / 2)
             weights.append(weight * (right - left) / 2)
         x = np.concatenate(points)
-        steps = self.heights[i][:, None] * np.where(x > self.steps[i][:, None], 0.5, -0.5)
+        steps = heights[:, None] * np.where(x > places[:, None], 0.5, -0.5)
         return np.concatenate([x[None], steps]), np.log(np.concatenate(weights))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
@@ -403,9 +417,9 @@ class ContinuousBlock(Block):
             numbers[q] = np.clip(numbers[q], question.least_number, question.most_number)
 
     def decide(self, z: Array, theta: Array, codes: Codes, numbers: Array) -> None:
-        x, t = np.empty_like(z), np.empty_like(z[:: self.n_pieces])
+        x, t = np.empty_like(z), np.empty_like(z[self.feature_start])
         self.mean(z, theta, codes, np.zeros_like(t), x, t)
-        self._answer(x[:: self.n_pieces], numbers)
+        self._answer(x[self.feature_start], numbers)
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array

@@ -29,7 +29,7 @@ from mvrbm.cells import (
 from mvrbm.kernels.orders import by_scores, draw_orders, mend, n_draws
 from mvrbm.kernels.random import Stream
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Scored
+from mvrbm.units.block import Array, Block, Codes, Index, Scored
 from mvrbm.units.levels import LevelBlock
 from mvrbm.units.question import Columns, Question, WrongPartError
 from mvrbm.units.view import View, answered_or_nan
@@ -368,6 +368,10 @@ class RankingBlock(LevelBlock):
         for question, start in zip(self.questions, self.feature_start, strict=True):
             of_pairs[start : start + question.n_values] = False
         return of_pairs
+
+    def features_of(self, version: int) -> Index:
+        """In format 1 rankings have a feature for each item and none for each pair."""
+        return np.flatnonzero(~self.for_hidden_units) if version == 1 else super().features_of(version)
 
     def start_base(self) -> Array:
         return np.array([0.0 if g == "learn" else np.log(g) for g in self._gamma])
