@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
 
-from mvrbm import Continuous, inference
+from mvrbm import Continuous, Multicategorical, inference
 from mvrbm.answers import Answers
 from mvrbm.rbm import RBM
 from mvrbm.summary import Summary
-from mvrbm.training.stopping import HiddenAnswers
 from mvrbm.units.continuous import QUANTILES
+from mvrbm.units.multicategorical import MulticategoricalBlock
 from mvrbm.visible import Visible
 from oracle import CASES, Oracle, location_and_scale, machine, random_answers, steps_of
 
@@ -295,28 +295,40 @@ def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
     assert np.isnan(inference.log_scores(rbm, blank)).all()
 
 
-def test_the_threshold_of_a_choose_any_question_makes_f1_largest():
-    rbm = machine("multicategorical", seed=2)
-    truth = random_answers(rbm.visible.questions, 300, 5)
-    kept = Answers(truth.codes.copy(), truth.numbers.copy())
-    own = cell_slices(rbm.visible.questions)
-    kept.codes[:150, own[0][0]] = 255
-    kept.codes[150:, own[1][0]] = 255
-    rows = np.arange(300)
-    inference.tune(rbm, HiddenAnswers(truth, kept, rows))
-    (part,) = rbm.visible.parts
-    for question, hidden in ((0, rows < 150), (1, rows >= 150)):
-        p = inference.chances(rbm, kept, question)[1][hidden]
-        chosen = truth.codes[hidden][:, own[question][0]] == 1
+def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_largest():
+    """By brute force: each option half as it was chosen and half as it was probable, each question weighing 1/M."""
+    rng = np.random.default_rng(0)
+    names = {"often": "abc", "rare": "defgh", "set": "ij"}
+    questions = [
+        Multicategorical(name, columns={o: o for o in options}, threshold=0.8 if name == "set" else None)
+        for name, options in names.items()
+    ]
+    block = MulticategoricalBlock(questions, Summary(np.ones((10, 3)), np.zeros((0, 3))), paper=False)
+    sizes = np.repeat([3, 5, 2], [3, 5, 2])
+    z = rng.normal(np.where(sizes == 5, -2.0, 1.0)[:, None], 1.5, (10, 400))
+    codes = (rng.random(z.shape) < 1 / (1 + np.exp(-z))).astype(np.int16)
+    codes[rng.random(z.shape) < 0.3] = -1
+    weights = rng.integers(1, 4, 400).astype(float)
+    block.tune(z, codes, weights)
 
-        def f1(threshold, p=p, chosen=chosen):
-            guess = p >= threshold
-            return 2 * (guess & chosen).sum() / (guess.sum() + chosen.sum())
+    def f1(threshold, options):
+        hit = total = 0.0
+        for o in options:
+            for b in np.flatnonzero(codes[o] >= 0):
+                weight = weights[b] / sizes[o]
+                chosen = (codes[o, b] + 1 / (1 + np.exp(-z[o, b]))) / 2
+                hit += weight * chosen * (z[o, b] >= threshold)
+                total += weight * (chosen + (z[o, b] >= threshold))
+        return 2 * hit / total
 
-        at = rbm.visible.question_order.tolist().index(question)
-        odds = part.block.threshold[part.block.feature_start[at], 0]
-        best = max(f1(threshold) for threshold in np.unique(p))
-        assert f1(1 / (1 + np.exp(-odds))) == pytest.approx(best)
+    together, grid = range(8), np.linspace(-4, 4, 81)
+    found = np.unique(block.threshold[:8])
+    assert len(found) == 1
+    assert f1(found[0], together) >= max(f1(at, together) for at in grid)
+    alone = [grid[np.argmax([f1(at, options) for at in grid])] for options in (range(3), range(3, 8))]
+    assert alone[0] > found[0] + 0.1  # one for each would choose more of what is hit less
+    assert alone[1] < found[0] - 0.1
+    np.testing.assert_allclose(block.threshold[8:], np.log(0.8 / 0.2))  # what is given stays
 
 
 @pytest.mark.parametrize("case", ["binary", "ordinal", "multicategorical", "mixture"])

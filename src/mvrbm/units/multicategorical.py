@@ -351,26 +351,26 @@ class MulticategoricalBlock(IndicatorBlock):
         self.threshold[:] = special.logit(told)[self.owner, None]
 
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:
-        """Find, for each question, the log-odds from which choosing an option makes its F1 largest.
+        """Find the log-odds from which choosing an option makes the F1 of all questions together largest.
 
-        The paper's threshold is 1/2, which chooses too few of the rarer options. With fewer than 20 choices to learn
-        from, it stays. An option counts half for what was chosen and half for how probable that was: the hidden
-        answers of a small table are few, and their chance hits would move the threshold.
+        That is what is scored (`errors`), and it is largest at the same odds for all: one for each question would
+        choose more where it hits less. The paper's threshold is 1/2, which chooses too few of the rarer options. With
+        fewer than 20 choices to learn from, it stays. An option counts half for what was chosen and half for how
+        probable that was: the hidden answers of a small table are few, and their chance hits would move the threshold.
         """
-        for q in [q for q, given in enumerate(self._given) if given is None]:
-            own = slice(self.feature_start[q], self.feature_start[q] + self.questions[q].n_codes)
-            there = codes[own] >= 0
-            chosen, z = (codes[own] == 1)[there].astype(np.float64), outlook[own][there]
-            weight = np.broadcast_to(weights, there.shape)[there]
-            if chosen.sum() < 20:
-                continue
-            chosen = (chosen + special.expit(z)) / 2
-            order = np.argsort(-z, kind="stable")
-            hits, taken = np.cumsum((chosen * weight)[order]), np.cumsum(weight[order])
-            f1 = 2 * hits / (taken + (chosen * weight).sum())
-            best = int(f1.argmax())
-            after = z[order][min(best + 1, len(z) - 1)]
-            self.threshold[own] = (z[order][best] + after) / 2
+        free = np.array([given is None for given in self._given])[self.owner]
+        there = (codes >= 0) & free[:, None]
+        chosen, z = (codes == 1)[there].astype(np.float64), outlook[there]
+        if chosen.sum() < 20:
+            return
+        weight = np.multiply.outer(1 / np.bincount(self.owner)[self.owner], weights)[there]
+        chosen = (chosen + special.expit(z)) / 2
+        order = np.argsort(-z, kind="stable")
+        hits, taken = np.cumsum((chosen * weight)[order]), np.cumsum(weight[order])
+        f1 = 2 * hits / (taken + (chosen * weight).sum())
+        best = int(f1.argmax())
+        after = z[order][min(best + 1, len(z) - 1)]
+        self.threshold[free] = (z[order][best] + after) / 2
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
