@@ -298,14 +298,14 @@ def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
 def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_largest():
     """By brute force: each option half as it was chosen and half as it was probable, each question weighing 1/M."""
     rng = np.random.default_rng(0)
-    names = {"often": "abc", "rare": "defgh", "set": "ij"}
+    names = {"often": "ab", "rare": "cdefghijkl", "set": "mn"}
     questions = [
         Multicategorical(name, columns={o: o for o in options}, threshold=0.8 if name == "set" else None)
         for name, options in names.items()
     ]
-    block = MulticategoricalBlock(questions, Summary(np.ones((10, 3)), np.zeros((0, 3))), paper=False)
-    sizes = np.repeat([3, 5, 2], [3, 5, 2])
-    z = rng.normal(np.where(sizes == 5, -2.0, 1.0)[:, None], 1.5, (10, 400))
+    block = MulticategoricalBlock(questions, Summary(np.ones((14, 3)), np.zeros((0, 3))), paper=False)
+    sizes = np.repeat([2, 10, 2], [2, 10, 2])
+    z = rng.normal(np.where(sizes == 10, -2.0, 1.0)[:, None], 1.5, (14, 400))
     codes = (rng.random(z.shape) < 1 / (1 + np.exp(-z))).astype(np.int16)
     codes[rng.random(z.shape) < 0.3] = -1
     weights = rng.integers(1, 4, 400).astype(float)
@@ -321,14 +321,14 @@ def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_larg
                 total += weight * (chosen + (z[o, b] >= threshold))
         return 2 * hit / total
 
-    together, grid = range(8), np.linspace(-4, 4, 81)
-    found = np.unique(block.threshold[:8])
+    together, grid = range(12), np.linspace(-4, 4, 81)
+    found = np.unique(block.threshold[:12])
     assert len(found) == 1
     assert f1(found[0], together) >= max(f1(at, together) for at in grid)
-    alone = [grid[np.argmax([f1(at, options) for at in grid])] for options in (range(3), range(3, 8))]
+    alone = [grid[np.argmax([f1(at, options) for at in grid])] for options in (range(2), range(2, 12))]
     assert alone[0] > found[0] + 0.1  # one for each would choose more of what is hit less
     assert alone[1] < found[0] - 0.1
-    np.testing.assert_allclose(block.threshold[8:], np.log(0.8 / 0.2))  # what is given stays
+    np.testing.assert_allclose(block.threshold[12:], np.log(0.8 / 0.2))  # what is given stays
 
 
 @pytest.mark.parametrize("case", ["binary", "ordinal", "multicategorical", "mixture"])
