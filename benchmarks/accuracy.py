@@ -26,6 +26,7 @@ import numpy as np
 from benchmarks.surveys import surveys
 from mvrbm.evaluation import Trial
 from mvrbm.training.objectives import Masked, Objective
+from mvrbm.training.stopping import Patience
 from mvrbm.units import KINDS
 from mvrbm.units.block import Block
 from mvrbm.units.continuous import ContinuousBlock
@@ -56,6 +57,7 @@ PATCHED: dict[str, Callable[[], Any]] = {
     "one, numbers without steps": lambda: patch("mvrbm.summary._LEAST_IN_A_STEP", 10**9),
     "one, numbers not linked with numbers": lambda: patch.object(ContinuousBlock, "links_itself", False),
     "one, a refit that hides as much": lambda: patch.object(Masked, "begin", Objective.begin),
+    "one, stopped at the first plateau": lambda: patch.object(Patience, "_falls", lambda _: False),
     "one, orders by sums of probabilities": lambda: patch("mvrbm.units.ranking.mend", lambda *_: None),
 }
 """One machine without what no setting turns off."""
