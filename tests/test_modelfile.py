@@ -18,7 +18,7 @@ from mvrbm import MVRBM, Continuous, Multicategorical, Ordinal, Schema
 from mvrbm.arrays import KEY, Stored, _digest, read_arrays, write_arrays
 from mvrbm.datasets import make_survey
 from mvrbm.rbm import RBM
-from oracle import machine
+from oracle import machine, random_answers
 
 DATA = Path(__file__).parent / "data"
 
@@ -362,10 +362,11 @@ def test_machines_without_pairs_are_read_as_machines_whose_pairs_say_nothing():
     np.testing.assert_array_equal(again.links.columns, rbm.links.columns[lasting])
 
 
-@pytest.mark.parametrize("version", [3, 4])
-def test_machines_whose_numbers_had_features_for_steps_of_others_are_read_without_them(version):
-    """Up to format 4 every number had as many features as the one with the most steps; the others' said nothing."""
-    rbm, other = (machine("continuous", seed=seed, told=True, linked=True) for seed in (0, 1))
+def padded(rbm, other):
+    """The state of two machines as of format 4, and where the rows of their matrices stand in it.
+
+    Every number had as many features as the one with the most steps.
+    """
     assert np.diff([*rbm.visible.feature_start, rbm.visible.n_features]).tolist() == [8, 16]
     place = np.array([*range(8), *range(16, 35)])  # then the questions answered or not, and a one
     state, rng = rbm.state(), np.random.default_rng(0)
@@ -374,9 +375,14 @@ def test_machines_whose_numbers_had_features_for_steps_of_others_are_read_withou
         joint[place] = p.joint
         whole = np.concatenate([joint.ravel(), p.base, p.links])
         state |= {name: whole} if name else {"U": joint[:32, -1], "W": joint[:32, :-1]}
-    state |= {f"links.{end}": place[getattr(rbm.links, end)] for end in ("rows", "columns")}
+    return state | {f"links.{end}": place[getattr(rbm.links, end)] for end in ("rows", "columns")}, place
+
+
+def test_machines_whose_numbers_had_features_for_steps_of_others_are_read_without_them():
+    rbm, other = (machine("continuous", seed=seed, told=True, linked=True) for seed in (0, 1))
+    state, _ = padded(rbm, other)
     stored = Stored(dict(state))
-    again = RBM.restored(rbm.visible.questions, stored, version=version)
+    again = RBM.restored(rbm.visible.questions, stored, version=4)
     stored.all_taken()
     for before, after in ((rbm, again), (other, again.others[0])):
         np.testing.assert_array_equal(after.parameters.vector, before.parameters.vector)
@@ -386,6 +392,25 @@ def test_machines_whose_numbers_had_features_for_steps_of_others_are_read_withou
     for end in ("links.rows", "links.columns"):
         gone = state | {end: np.concatenate([[8], state[end][1:]])}
         with pytest.raises(ValueError, match="its links join what cannot be joined"):
-            RBM.restored(rbm.visible.questions, Stored(gone), version=version)
+            RBM.restored(rbm.visible.questions, Stored(gone), version=4)
     with pytest.raises(ValueError, match="the array 'W' has the shape"):
         RBM.restored(rbm.visible.questions, Stored(dict(state)), version=5)
+
+
+def test_in_format_3_steps_that_a_number_does_not_have_say_that_it_is_answered():
+    """They were as high as all others, and -1/2 for who answers: their weights were learnt, and have to be read."""
+    rbm, other = (machine("continuous", seed=seed, told=True, linked=True) for seed in (0, 1))
+    state, place = padded(rbm, other)
+    del state["visible.heights"]
+    again = RBM.restored(rbm.visible.questions, Stored(dict(state)), version=3)
+    np.testing.assert_array_equal(again.parameters.W, state["W"])
+    np.testing.assert_array_equal(again.links.rows, place[rbm.links.rows])
+    answers = random_answers(rbm.visible.questions, 50, 0, missing=0.5)
+    x = again.features(again.visible.load(answers, np.arange(50)))
+    there = ~np.isnan(answers.numbers[:, 0])
+    assert 10 < there.sum() < 40
+    np.testing.assert_array_equal(x[8:16], np.where(there, -0.5, 0.0)[None].repeat(8, axis=0))
+    stored = Stored(again.state())
+    once_more = RBM.restored(rbm.visible.questions, stored, version=5)  # as it is saved now
+    stored.all_taken()
+    np.testing.assert_array_equal(once_more.parameters.vector, again.parameters.vector)

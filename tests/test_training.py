@@ -138,25 +138,40 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
 
 
 @pytest.mark.parametrize(
-    ("n_questions", "epochs", "given", "machines"),
+    ("n_questions", "n_rows", "epochs", "given", "machines"),
     [
-        (2, 30, None, 1),
-        (19, 30, None, 1),
-        (20, 30, None, 2),
-        (39, 30, None, 2),
-        (40, 30, None, 3),
-        (500, 99, None, 3),
-        (500, 100, None, 2),
-        (500, 199, None, 2),
-        (500, 200, None, 1),
-        (30, 250, None, 1),
-        (500, 0, None, 3),
-        (500, 30, 1, 1),
-        (2, 500, 5, 5),
+        (2, 3200, 30, None, 1),
+        (19, 3200, 30, None, 1),
+        (20, 3200, 30, None, 2),
+        (39, 3200, 30, None, 2),
+        (40, 3200, 30, None, 3),
+        (500, 3200, 74, None, 3),
+        (500, 3200, 75, None, 2),
+        (500, 3200, 149, None, 2),
+        (500, 3200, 150, None, 1),
+        (500, 25_600, 150, None, 1),
+        (500, 51_200, 75, None, 1),
+        (500, 64, 200, None, 3),  # an epoch is one step
+        (30, 3200, 250, None, 1),
+        (500, 3200, 0, None, 3),
+        (500, 3200, 30, 1, 1),
+        (2, 3200, 500, 5, 5),
     ],
 )
-def test_machines_by_the_number_of_questions_and_by_how_long_the_first_learnt(n_questions, epochs, given, machines):
-    assert Settings(n_models=given).machines(n_questions, epochs) == machines
+def test_machines_by_the_number_of_questions_and_by_how_long_the_first_learnt(
+    n_questions, n_rows, epochs, given, machines
+):
+    assert Settings(n_models=given).machines(n_questions, n_rows, epochs) == machines
+
+
+def test_where_nothing_tells_when_to_stop_the_epochs_cost_no_machine():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (200, 40)), columns=[f"q{i}" for i in range(40)])
+    schema = mvrbm.Schema([mvrbm.Binary(name, values=[0, 1]) for name in frame])
+    settings = {"n_hidden": 2, "batch_size": 4, "max_epochs": 80, "random_state": 0}
+    assert Settings(batch_size=4).machines(40, 200, 80) == 2
+    model = mvrbm.MVRBM(schema=schema, early_stopping=False, **settings).fit(frame)
+    assert len(model.rbm_.others) == 2
 
 
 @pytest.mark.parametrize(

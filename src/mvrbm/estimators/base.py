@@ -189,7 +189,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
                 other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at, watched=False
             )
 
-        wanted = settings.machines(len(list(schema)), len(history.epochs))
+        # where nothing tells when to stop, the epochs do not tell how slowly it learns
+        wanted = settings.machines(len(list(schema)), answers.n_rows, history.best_epoch if stop_by else 0)
         more = self._further(rbm, history, settings, wanted, train_another)
         rbm.others = [other for other, _ in more]
         inference.tune(rbm, hidden, weights)

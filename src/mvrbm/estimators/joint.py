@@ -56,8 +56,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     n_models
         Machines that are trained from different seeds; predictions are by the mean of what they say, and with "masked"
         draws are of each in turn. Vectors and samples are of the first. None: with "masked" 1 for fewer than 20
-        questions, 2 for fewer than 40, else 3, but no more than 2 where the first took 100 epochs to learn, and 1 where
-        it took 200; of predictors, unless they are "generative", 3; else 1.
+        questions, 2 for fewer than 40, else 3, but no more than 2 where the first learns for 3,750 steps (75 epochs of
+        3,200 to 25,600 rows), and 1 from 7,500 on; of predictors, unless they are "generative", 3; else 1.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser
@@ -85,9 +85,10 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     hidden_share
         The share of answers that is hidden for early stopping, of up to 4,000 people: 0.1.
     patience
-        Epochs in which the hidden answers may be predicted no better (4, and at least 100 steps), unless the mean loss
-        of the last quarter of the epochs is still below that of the quarter before; then the learning rate falls to 0.3
-        of what it was, and after the second time training ends (the third, if nothing follows).
+        Epochs in which the hidden answers may be predicted no better (4, and at least 100 steps). It goes on all the
+        same while the mean loss of the last quarter of the epochs at this rate, and of at least as many as that, is
+        lower than that of as many before, by 0.0005. Then the learning rate falls to 0.3 of what it was, and after the
+        second time training ends (the third, if nothing follows).
     refit_epochs
         Further epochs with all answers, in which the rate falls to 0, once early stopping has found the best one: 50,
         fewer where these are more than 2,500 steps, but at least 25. With "masked" only.

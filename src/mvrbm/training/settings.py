@@ -11,7 +11,7 @@ from mvrbm.training.objectives import CD, PCD, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser
 
 _QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
-_EPOCHS_OF_MACHINES = 200  # of all that are trained, about, before they are refitted
+_STEPS_OF_MACHINES = 7500  # in which all of them learn, about, before they are refitted
 _STEPS_OF_REFIT, LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 
 
@@ -54,14 +54,15 @@ class Settings:
         """The optimiser that the settings name."""
         return Adam(size, dtype) if self.optimiser == "adam" else SGD(size, dtype, self.momentum)
 
-    def machines(self, n_questions: int, epochs: int) -> int:
-        """How many machines a table of some questions is worth, if not given, when the first took some epochs to learn.
+    def machines(self, n_questions: int, n_rows: int, epochs: int) -> int:
+        """How many machines a table is worth, if not given, when the first learnt for some epochs.
 
         Where few questions are asked, or much is learnt slowly, a machine that is trained for long tells as much as
         several in less time.
         """
         wide = 1 + n_questions // _QUESTIONS_OF_A_MACHINE
-        return self.n_models or min(wide, _MOST_MACHINES, -(-_EPOCHS_OF_MACHINES // max(1, epochs)))
+        steps = max(1, epochs * self.steps(n_rows))
+        return self.n_models or min(wide, _MOST_MACHINES, -(-_STEPS_OF_MACHINES // steps))
 
     def epochs_again(self, n_rows: int) -> int:
         """The epochs of a refit: as given or, in a table of some rows, some steps; 0 if there is none."""

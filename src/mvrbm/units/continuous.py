@@ -237,7 +237,8 @@ class ContinuousBlock(Block):
         """Where the steps are, (questions, steps); infinite where a question has fewer."""
         self.edges = np.concatenate([low, np.clip(self.steps, low, high), high], axis=1)
         """The ends of the pieces, (questions, pieces + 1)."""
-        self._there = np.insert(at < NEVER, 0, True, axis=1)
+        # in model files of format 3 steps that a question does not have are high, too, and say that it is answered
+        self._there = np.insert((at < NEVER) | (self.heights > 0), 0, True, axis=1)
         """Which features a question has, of x and as many steps as the question with the most has."""
         self._starts = np.concatenate([[0], np.cumsum(self._there.sum(axis=1))])
         self.feature_start, self.n_features = self._starts[:-1], int(self._starts[-1])
@@ -253,7 +254,7 @@ class ContinuousBlock(Block):
         return steps
 
     def features_of(self, version: int) -> Index:
-        """Up to format 2 no number has steps, and up to format 4 all have as many as the one with the most."""
+        """Up to format 2 no number has steps, and up to format 4 all have features as if for the most."""
         if version < 3:
             return self.feature_start
         if version < 5:

@@ -56,7 +56,7 @@ class Multicategorical(Question):
     `empty="blank"` takes all of them as unanswered. `allow_empty=False` rules the empty choice out: it is an error.
 
     An option is predicted if its probability reaches `threshold`; left out, it is 1/2 in the paper's recipe, and
-    otherwise what makes the F1 of hidden answers largest.
+    otherwise what makes the F1 of all such questions together largest on hidden answers.
 
     >>> Multicategorical("problems", columns={"Work": "q5_1", "Crime": "q5_2"}).columns
     ['q5_1', 'q5_2']
@@ -351,7 +351,7 @@ class MulticategoricalBlock(IndicatorBlock):
         self.threshold[:] = special.logit(told)[self.owner, None]
 
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:
-        """Find the log-odds from which choosing an option makes the F1 of all questions together largest.
+        """Find the log-odds from which choosing an option makes the F1 of all the block's questions together largest.
 
         That is what is scored (`errors`), and it is largest at the same odds for all: one for each question would
         choose more where it hits less. The paper's threshold is 1/2, which chooses too few of the rarer options. With
