@@ -46,6 +46,19 @@ def test_it_scores_what_complete_says_of_the_hidden_answers_alone():
     assert errors["hidden"].sum() == visible.answered(visible.load(hidden.hidden, np.arange(300))).sum()
 
 
+@pytest.mark.filterwarnings("ignore:question 'debts'. every answer is 0")
+def test_a_number_of_which_hiding_leaves_one_value():
+    glad = np.random.default_rng(0).integers(0, 2, (3, 60))
+    frame = pd.DataFrame({"a": glad[0], "b": glad[1], "c": glad[2], "debts": np.where(np.arange(60) == 7, 300.0, 0.0)})
+    schema = Schema([Binary("a"), Binary("b"), Binary("c"), Continuous("debts")])
+    for seed in range(30):  # until the one answer that differs is hidden
+        errors = evaluate(frame, schema, by_question=True, compare=True, n_hidden=2, max_epochs=1, random_state=seed)
+        assert np.isfinite(errors.drop(columns="kind").to_numpy(float)).all()
+        if errors.loc["debts", "baseline"] > 1:
+            return
+    raise AssertionError("it was never hidden")
+
+
 def test_by_question_with_weights_and_scikit_learns_ways():
     frame, schema = make_survey(200, binary=2, categorical=1, ordinal=2, count=1, missing=0.1, largest_categorical=4)
     frame["w"] = np.random.default_rng(0).random(200)

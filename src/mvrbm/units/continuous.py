@@ -127,7 +127,7 @@ class Continuous(Question):
         numbers, _ = to_numbers(columns[self.name], self.missing)
         least, most = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
         if len(numbers) > 1 and least == most:
-            raise self._error(f"every answer is {plain(least)!r}; leave it out (ignore)")
+            self._warn(f"every answer is {plain(least)!r}; blanks get it, too, and it tells nothing of other questions")
         return self._copy()
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
@@ -196,6 +196,9 @@ _FAR = 15.0
 """Standard deviations from the mean, beyond which a number counts as one so far: 999999 among ages is a mistake that
 would drown all that others tell."""
 
+_OF_CONSTANTS = 1e-3
+"""The scale of a number that never varies, as a part of it: blanks get the number, and no other is infinitely far."""
+
 _MOST_POINTS = 400
 """In a grid that covers what every state of the hidden layer makes likely."""
 _LEAST_POINTS = 8
@@ -219,7 +222,8 @@ class ContinuousBlock(Block):
         self.base_question = np.arange(len(questions))
         _, mean, sd = summary.moments.T
         self.location = np.nan_to_num(mean)[:, None]
-        self.scale = np.where(sd > 1e-6 * np.abs(mean), sd, 1.0)[:, None]  # a constant's is a rounding error
+        constant = _OF_CONSTANTS * np.abs(np.where(mean == 0, 1.0, mean))  # whose own spread is a rounding error
+        self.scale = np.nan_to_num(np.where(sd > 1e-6 * np.abs(mean), sd, constant), nan=1.0)[:, None]
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         least, most = _LOG_PRECISIONS

@@ -345,6 +345,9 @@ class Question(ABC):
         where = "" if column == self.name else f" of column {column!r}"
         cells = "1 cell" if n == 1 else f"{n} cells"
         said = f"{cells}{where} not allowed and taken as blank, the first is {plain(value)!r} (row {row})"
+        self._warn(said)
+
+    def _warn(self, said: str) -> None:
         warnings.warn(f"question {self.name!r}: {said}", UserWarning, stacklevel=2)
 
     def _check_texts(self, values: Iterable[Value], *signs: str) -> None:
