@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import optimize, special
 from scipy.interpolate import CubicSpline
 
 from mvrbm import Continuous, Multicategorical, inference
@@ -295,9 +296,12 @@ def test_a_row_with_no_answer_gets_what_the_empty_machine_says():
     assert np.isnan(inference.log_scores(rbm, blank)).all()
 
 
-def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_largest():
-    """By brute force: each option half as it was chosen and half as it was probable, each question weighing 1/M."""
-    rng = np.random.default_rng(0)
+def _options(n, slope=1.0, height=0.0, seed=0):
+    """Questions of two, of ten and again of two options (the last with a threshold), and what n people chose of them.
+
+    The options' true log-odds are slope * z + height.
+    """
+    rng = np.random.default_rng(seed)
     names = {"often": "ab", "rare": "cdefghijkl", "set": "mn"}
     questions = [
         Multicategorical(name, columns={o: o for o in options}, threshold=0.8 if name == "set" else None)
@@ -305,30 +309,65 @@ def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_larg
     ]
     block = MulticategoricalBlock(questions, Summary(np.ones((14, 3)), np.zeros((0, 3))), paper=False)
     sizes = np.repeat([2, 10, 2], [2, 10, 2])
-    z = rng.normal(np.where(sizes == 10, -2.0, 1.0)[:, None], 1.5, (14, 400))
-    codes = (rng.random(z.shape) < 1 / (1 + np.exp(-z))).astype(np.int16)
-    codes[rng.random(z.shape) < 0.3] = -1
-    weights = rng.integers(1, 4, 400).astype(float)
-    block.tune(z, codes, weights)
+    log_odds = rng.normal(np.where(sizes == 10, -2.0, 1.0)[:, None], 1.5, (14, n))
+    codes = (rng.random(log_odds.shape) < special.expit(log_odds)).astype(np.int16)
+    codes[rng.random(codes.shape) < 0.3] = -1
+    return block, sizes, (log_odds - height) / slope, codes, rng.integers(1, 4, n).astype(float)
 
-    def f1(threshold, options):
-        hit = total = 0.0
-        for o in options:
-            for b in np.flatnonzero(codes[o] >= 0):
-                weight = weights[b] / sizes[o]
-                chosen = (codes[o, b] + 1 / (1 + np.exp(-z[o, b]))) / 2
-                hit += weight * chosen * (z[o, b] >= threshold)
-                total += weight * (chosen + (z[o, b] >= threshold))
-        return 2 * hit / total
 
-    together, grid = range(12), np.linspace(-4, 4, 81)
-    found = np.unique(block.threshold[:12])
-    assert len(found) == 1
-    assert f1(found[0], together) >= max(f1(at, together) for at in grid)
-    alone = [grid[np.argmax([f1(at, options) for at in grid])] for options in (range(2), range(2, 12))]
-    assert alone[0] > found[0] + 0.1  # one for each would choose more of what is hit less
-    assert alone[1] < found[0] - 0.1
+def _f1(at, options, sizes, z, codes, weights):
+    hit = total = 0.0
+    for o in options:
+        there, chosen = codes[o] >= 0, codes[o] == 1
+        guessed = there & (z[o] >= at)
+        hit += weights @ (chosen & guessed) / sizes[o]
+        total += weights @ (chosen.astype(int) + guessed) / sizes[o]
+    return 2 * hit / total
+
+
+@pytest.mark.parametrize(("slope", "height"), [(1.0, 0.0), (0.4, 0.0), (1.0, 1.5), (0.6, -1.0)])
+def test_the_threshold_of_choose_any_questions_makes_the_f1_of_all_together_largest(slope, height):
+    """Of many people, however wrong the log-odds are in slope and height; each question weighs 1/M."""
+    block, *known = _options(20_000, slope, height)
+    block.tune(*known[1:])
+    (found,) = np.unique(block.threshold[:12])
+    grid = np.linspace(-4, 4, 81)
+    assert _f1(found, range(12), *known) > max(_f1(at, range(12), *known) for at in grid) - 0.001
+    alone = [grid[np.argmax([_f1(at, options, *known) for at in grid])] for options in (range(2), range(2, 12))]
+    assert alone[0] > found + 0.1  # one for each would choose more of what is hit less
+    assert alone[1] < found - 0.1
     np.testing.assert_allclose(block.threshold[12:], np.log(0.8 / 0.2))  # what is given stays
+
+
+def test_the_threshold_of_a_few_people_follows_their_probabilities():
+    """By brute force: the line of the largest penalised likelihood, and the F1 that its probabilities expect."""
+    block, sizes, z, codes, weights = _options(40, 0.7, 0.5, seed=1)
+    block.tune(z, codes, 5 * weights)  # how large weights are, all together, says nothing
+    there = codes[:12] >= 0
+    y, own = (codes[:12] == 1)[there], z[:12][there]
+    weight = np.multiply.outer(1 / sizes[:12], weights)[there]
+
+    def loss(line):
+        p = special.expit(line[0] * own + line[1])
+        off = (line[0] - 1) ** 2 + line[1] ** 2
+        return -(weight / weight.mean()) @ np.log(np.where(y, p, 1 - p)) + off / (2 * 0.1**2)
+
+    slope, height = optimize.minimize(loss, (1, 0), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9}).x
+    assert 0.7 < slope < 0.95  # between what is true and what is told
+    assert 0.05 < height < 0.5
+    p = special.expit(slope * own + height)
+    f1 = max(2 * weight @ (p * (p >= cut)) / (weight @ (p + (p >= cut))) for cut in p)
+    np.testing.assert_allclose(slope * block.threshold[:12] + height, special.logit(f1 / 2), atol=1e-3)
+
+
+def test_the_threshold_stays_where_few_options_were_chosen():
+    block, _, z, codes, weights = _options(40)
+    few = codes.copy()
+    few[:12][codes[:12] == 1] = np.where(np.arange((codes[:12] == 1).sum()) < 19, 1, 0)
+    block.tune(z, few, weights)
+    np.testing.assert_array_equal(block.threshold[:12], 0)
+    block.tune(z, codes, weights)
+    assert (block.threshold[:12] != 0).all()
 
 
 @pytest.mark.parametrize("case", ["binary", "ordinal", "multicategorical", "mixture"])

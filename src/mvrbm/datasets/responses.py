@@ -141,7 +141,7 @@ class Options(Response):
         return np.asarray(expit(eta - self.thresholds))
 
     def guess(self, eta: Array, evidence: Array | float) -> Drawn:
-        """The options whose probability is above `cut`, which `best_cut` finds."""
+        """The options whose probability is above `cut`."""
         return (self.chances(eta) > self.cut).astype(int)
 
     def log_likelihood(self, eta: Array, drawn: Drawn) -> Array:
@@ -149,18 +149,6 @@ class Options(Response):
 
     def cells(self, drawn: Drawn) -> Drawn:
         return drawn
-
-
-def best_cut(chances: list[Array]) -> float:
-    """The probability above which choosing an option makes the expected F1 largest, over all these questions together.
-
-    F1 is that of the expected counts, each question's by 1/options, as the error of the type has it.
-    """
-    p = np.concatenate([own.ravel() for own in chances])
-    weight = np.concatenate([np.full(own.size, 1 / own.shape[1]) for own in chances])
-    order = np.argsort(-p)
-    hits, taken = np.cumsum((weight * p)[order]), np.cumsum(weight[order])
-    return float((2 * hits / (taken + hits[-1])).max() / 2)  # the cut that is best is half of the best F1
 
 
 class Order(Response):

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from mvrbm.answers import Answers
 from mvrbm.datasets.questionnaire import N_TRAITS, ROOTS, Item, asked_where, features_of, make_items, trait_means
-from mvrbm.datasets.responses import Array, Drawn, Listed, Options, best_cut
+from mvrbm.datasets.responses import Array, Drawn, Listed, Options
 from mvrbm.encoding import code_type, decode
 from mvrbm.schema import Schema
+from mvrbm.units.multicategorical import best_cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,9 +109,12 @@ class _World:
         n = len(self.blank)
         wanted = {item.question.name: item for item in self.items if item.question.name in names}
         options = {name: item.response for name, item in wanted.items() if isinstance(item.response, Options)}
-        cut = best_cut([response.chances(self.eta[name]) for name, response in options.items()]) if options else 0.5
-        for response in options.values():
-            response.cut = cut
+        if options:
+            chances = [response.chances(self.eta[name]) for name, response in options.items()]
+            weights = [np.full(p.size, 1 / p.shape[1]) for p in chances]
+            cut = best_cut(np.concatenate([p.ravel() for p in chances]), np.concatenate(weights))
+            for response in options.values():
+                response.cut = cut
         found = {name: item.response.guess(self.eta[name], self._evidence(item)) for name, item in wanted.items()}
         blank = np.repeat([[item.question.name not in found for item in self.items]], n, axis=0)
         return self._packed({**self.true, **found}, blank)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize, special
 
 from mvrbm.cells import (
     BLANK,
@@ -56,7 +56,7 @@ class Multicategorical(Question):
     `empty="blank"` takes all of them as unanswered. `allow_empty=False` rules the empty choice out: it is an error.
 
     An option is predicted if its probability reaches `threshold`; left out, it is 1/2 in the paper's recipe, and
-    otherwise what makes the F1 of all such questions together largest on hidden answers.
+    otherwise what makes the F1 of all such questions together largest, by what hidden answers tell of probabilities.
 
     >>> Multicategorical("problems", columns={"Work": "q5_1", "Crime": "q5_2"}).columns
     ['q5_1', 'q5_2']
@@ -355,22 +355,17 @@ class MulticategoricalBlock(IndicatorBlock):
 
         That is what is scored (`errors`), and it is largest at the same odds for all: one for each question would
         choose more where it hits less. The paper's threshold is 1/2, which chooses too few of the rarer options. With
-        fewer than 20 choices to learn from, it stays. An option counts half for what was chosen and half for how
-        probable that was: the hidden answers of a small table are few, and their chance hits would move the threshold.
+        fewer than 20 choices to learn from, it stays. Hidden answers say how probable options are (`_line`), and that
+        says which to choose: the best choice for these answers themselves would follow their chance hits.
         """
         free = np.array([given is None for given in self._given])[self.owner]
         there = (codes >= 0) & free[:, None]
-        chosen, z = (codes == 1)[there].astype(np.float64), outlook[there]
+        chosen, z = (codes == 1)[there], outlook[there].astype(np.float64)
         if chosen.sum() < 20:
             return
         weight = np.multiply.outer(1 / np.bincount(self.owner)[self.owner], weights)[there]
-        chosen = (chosen + special.expit(z)) / 2
-        order = np.argsort(-z, kind="stable")
-        hits, taken = np.cumsum((chosen * weight)[order]), np.cumsum(weight[order])
-        f1 = 2 * hits / (taken + (chosen * weight).sum())
-        best = int(f1.argmax())
-        after = z[order][min(best + 1, len(z) - 1)]
-        self.threshold[free] = (z[order][best] + after) / 2
+        slope, more = _line(z, chosen, weight)
+        self.threshold[free] = (special.logit(best_cut(special.expit(slope * z + more), weight)) - more) / slope
 
     def errors(
         self, codes: Codes, numbers: Array, true_codes: Codes, true_numbers: Array, weights: Array
@@ -387,6 +382,32 @@ class MulticategoricalBlock(IndicatorBlock):
         """1 - F1; 0 where nothing was to be found and nothing was."""
         hit, extra, missed, _ = parts
         return float((extra + missed) / (2 * hit + extra + missed)) if hit + extra + missed else 0.0
+
+
+_OFF = 0.1
+"""By how much the slope and the height of log-odds are off, as a rule: their standard deviation before answers tell."""
+
+
+def _line(z: Array, chosen: NDArray[np.bool_], weights: Array) -> Array:
+    """The slope and the height at which the log-odds slope * z + height make the choices most probable."""
+    weights = weights / weights.mean()
+
+    def loss(line: Array) -> tuple[float, Array]:
+        log_odds, off = line[0] * z + line[1], (line - (1, 0)) / _OFF
+        wrong = weights * (special.expit(log_odds) - chosen)
+        found = weights @ (np.logaddexp(0, log_odds) - chosen * log_odds)
+        return found + off @ off / 2, np.array([wrong @ z, wrong.sum()]) + off / _OFF
+
+    best = optimize.minimize(loss, (1.0, 0.0), jac=True, method="L-BFGS-B", bounds=[(0.01, None), (None, None)])
+    line: Array = best.x
+    return line
+
+
+def best_cut(chances: Array, weights: Array) -> float:
+    """The probability from which choosing an option makes F1 largest, F1 being that of the expected counts."""
+    order = np.argsort(-chances)
+    hits, taken = np.cumsum((weights * chances)[order]), np.cumsum(weights[order])
+    return float((2 * hits / (taken + hits[-1])).max() / 2)  # the cut that is best is half of the best F1
 
 
 def hits_and_answered(codes: Scored, true_codes: Scored, weights: Array) -> NDArray[np.float64]:
