@@ -223,7 +223,8 @@ class ContinuousBlock(Block):
         _, mean, sd = summary.moments.T
         self.location = np.nan_to_num(mean)[:, None]
         constant = _OF_CONSTANTS * np.abs(np.where(mean == 0, 1.0, mean))  # whose own spread is a rounding error
-        self.scale = np.nan_to_num(np.where(sd > 1e-6 * np.abs(mean), sd, constant), nan=1.0)[:, None]
+        scale: NDArray[np.float64] = np.where(sd > 1e-6 * np.abs(mean), sd, constant)
+        self.scale = np.where(np.isnan(scale), 1.0, scale)[:, None]
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         least, most = _LOG_PRECISIONS
