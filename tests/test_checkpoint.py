@@ -11,9 +11,11 @@ import pytest
 
 from mvrbm import MVRBM, MVRBMPredictor
 from mvrbm.datasets import make_survey
-from mvrbm.training import checkpoint, trainer
+from mvrbm.training import checkpoint, stopping, trainer
 
 FRAME, SCHEMA = make_survey(300, count=2, random_state=3)
+SLOW = {"max_epochs": 24, "n_models": 1}
+"""A run whose rate is raised, once the test sees to it."""
 
 
 def model(**settings):
@@ -48,6 +50,7 @@ def stop_after(monkeypatch, n):
     "settings",
     [
         {"patience": 4},  # killed while it waits, and after it was slowed
+        SLOW,  # killed after it was raised
         {"objective": "pcd", "n_chains": 20},
         {"optimiser": "sgd", "momentum": 0.5, "learning_rate": 0.5},
         {"recipe": "paper", "max_epochs": 12},
@@ -58,7 +61,11 @@ def stop_after(monkeypatch, n):
 def test_a_run_that_is_killed_again_and_again_ends_where_an_undisturbed_one_ends(
     often, monkeypatch, tmp_path, settings
 ):
-    monkeypatch.setattr(trainer, "_LEAST_STEPS", 1 if "patience" in settings else 100)
+    monkeypatch.setattr(trainer, "_LEAST_STEPS", 1 if "patience" in settings or settings is SLOW else 100)
+    if settings is SLOW:
+        monkeypatch.setattr(trainer, "_LONG", 6)
+        monkeypatch.setattr(trainer, "_LONG_STEPS", 1)
+        monkeypatch.setattr(stopping, "_WORTH", -1.0)  # any loss counts as one that falls
     model(**settings).fit(FRAME).save(tmp_path / "whole.mvrbm")
     for n in (3, 0, 1, 4):
         with monkeypatch.context() as patch:
@@ -68,6 +75,9 @@ def test_a_run_that_is_killed_again_and_again_ends_where_an_undisturbed_one_ends
     resumed = model(**settings).fit(FRAME, checkpoint=tmp_path / "run")
     resumed.save(tmp_path / "resumed.mvrbm")
     assert (tmp_path / "resumed.mvrbm").read_bytes() == (tmp_path / "whole.mvrbm").read_bytes()
+    if settings is SLOW:
+        rates = [epoch["learning_rate"] for epoch in resumed.history_.epochs]
+        assert rates[0] < rates[8] < rates[-1]
     if settings.get("learning_rate") == 30.0:
         assert resumed.history_.undone  # it did go astray
     with monkeypatch.context() as patch:  # a finished run trains no more

@@ -86,8 +86,8 @@ def test_largest_sees_what_is_not_finite():
     assert largest(np.array([-np.inf, 2.0], np.float32)) == math.inf
 
 
-def verdicts(losses, epochs=4, drops=1):
-    judge = Patience(epochs, drops)
+def verdicts(losses, epochs=4, drops=1, raises=0):
+    judge = Patience(epochs, drops, raises)
     return [judge.see(loss, np.zeros(1)) for loss in losses]
 
 
@@ -125,3 +125,47 @@ def test_what_fell_before_the_rate_was_lowered_does_not_count():
     after = verdicts(fall + [fall[-1] + 0.02] * 60)
     first = after.index("lower")
     assert after[first + 1 : first + 5] == ["wait", "wait", "wait", "stop"]
+
+
+def test_what_is_learnt_slowly_is_learnt_faster():
+    noise = np.random.default_rng(0).normal(0, 0.003, 200)
+    found = verdicts(1 - 0.001 * np.arange(200) + noise, raises=2)
+    first, second = np.flatnonzero(np.array(found) == "raise")
+    assert 20 <= first + 1 < 30  # after twenty epochs, as soon as one is not the best
+    assert 20 <= second - first < 30
+    assert found.count("raise") == 2
+    assert "raise" not in verdicts(1 - 0.001 * np.arange(19) + noise[:19], raises=2)
+    assert "raise" not in verdicts(1 + noise[:100], epochs=50, raises=2)  # nothing is learnt
+
+
+def test_a_raised_rate_is_judged_by_itself_and_not_at_once():
+    """They err more, for their noise, and a lower rate starts from the best of them."""
+    judge = Patience(4, 1, 1)
+    falling = iter(1 - 0.001 * np.arange(40) + np.tile([0.0, 0.002], 20))
+    while judge.see(next(falling), np.zeros(1)) != "raise":
+        pass
+    after = [judge.see(loss, np.array([loss])) for loss in [1.2, 1.1] + [1.15] * 30]
+    assert after[:2] == ["better", "better"]
+    assert after.index("lower") == 11  # in the twelfth epoch
+    np.testing.assert_array_equal(judge.vector, [1.1])
+    assert after[after.index("lower") + 1 :].index("stop") == 3  # a lowered rate has no such grace
+
+
+def test_patience_goes_on_from_what_it_tells_of_itself():
+    losses = [*(1 - 0.001 * np.arange(22) + np.tile([0.0, 0.002], 11)), *[1.1] * 30]
+    whole = verdicts(losses, raises=2)
+    for n in range(1, len(losses)):
+        judge, other = Patience(4, 1, 2), Patience(4, 1, 2)
+        first = [judge.see(loss, np.zeros(1)) for loss in losses[:n]]
+        for name, value in judge.plain.items():
+            setattr(other, name, value)
+        assert first + [other.see(loss, np.zeros(1)) for loss in losses[n:]] == whole
+
+
+def test_once_lowered_the_rate_is_not_raised():
+    fall = [1 - 0.01 * epoch for epoch in range(10)]
+    flat = [fall[-1] + 0.02] * 20
+    again = list(fall[-1] - 0.001 * np.arange(60) + np.tile([0.0, 0.003], 30))
+    found = verdicts(fall + flat + again, drops=3, raises=2)
+    assert "lower" in found
+    assert "raise" not in found

@@ -18,7 +18,7 @@ from mvrbm.encoding import encode
 from mvrbm.links import Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
-from mvrbm.training import DivergenceError, Settings, engine, train, trainer
+from mvrbm.training import DivergenceError, Settings, engine, stopping, train, trainer
 from mvrbm.training.objectives import CD, PCD, Batch, Job, Masked, Objective
 from mvrbm.training.optimiser import largest
 from mvrbm.training.stopping import hide
@@ -121,6 +121,20 @@ def test_the_best_epoch_is_kept(survey, refit_epochs, rates):
     with engine.Workers(1) as workers:
         assert split.loss(rbm, workers) == pytest.approx(min(losses), rel=1e-6)
         assert min(losses) < split.loss(start(answers, questions, n_hidden=0), workers) - 0.02
+
+
+@pytest.mark.parametrize(
+    ("settings", "raised"),
+    [({}, {2, 4}), ({"learning_rate": 0.02}, set()), ({"schedule": "linear"}, set()), ({"objective": "cd"}, set())],
+)
+def test_the_rate_is_raised_where_the_loss_falls_for_long_and_no_rate_is_given(survey, monkeypatch, settings, raised):
+    monkeypatch.setattr(trainer, "_LONG", 8)
+    monkeypatch.setattr(trainer, "_LONG_STEPS", 1)
+    monkeypatch.setattr(stopping, "_WORTH", -1.0)  # any loss counts as one that falls
+    answers, questions = survey
+    history = train(start(answers, questions), answers, Settings(max_epochs=40, batch_size=8, patience=1, **settings))
+    times = [epoch["learning_rate"] / history.epochs[0]["learning_rate"] for epoch in history.epochs]
+    assert {time for time in times if time > 1} == raised
 
 
 def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, monkeypatch):

@@ -78,6 +78,11 @@ class Settings:
         """The number of batches in an epoch."""
         return -(-n_rows // self.rows_in_batch(n_rows))
 
+    @property
+    def adapts(self) -> bool:
+        """Whether a rate that turns out to be low for the table may be raised: one that is given stays."""
+        return self.learning_rate is None and self.schedule == "constant"
+
     def height(self, epoch: int) -> float:
         """The learning rate of an epoch by the schedule, as a share of the first."""
         done = epoch / max(1, self.max_epochs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,6 +145,8 @@ _SPAN = 0.25
 """The share of the epochs so far that is compared with as many before, to tell whether the loss still falls."""
 _WORTH = 5e-4
 """By how much, in nats for an answer, it has to fall from the one to the other to be worth going on."""
+_LEAST_RAISED = 12
+"""Epochs at a raised rate before they are judged: they are noisier than those before."""
 
 
 @dataclass
@@ -153,30 +155,49 @@ class Patience:
 
     A loss that falls slowly may not be the lowest for some epochs, for the noise of the steps alone. So after some
     epochs without a lowest one the mean of the last epochs is compared with that of those before. The longer it
-    falls, the more epochs are compared: what is learnt slowly shows in the long run.
+    falls, the more epochs are compared: what is learnt slowly shows in the long run. Then the rate is raised, and what
+    follows is judged by itself.
     """
 
     epochs: int
     drops: int
     """How often the rate is lowered before stopping."""
-    factor: float = 0.3
+    raises: int = 0
+    """How often it may still be raised; once it was lowered, it stays down."""
+    long: int = 20
+    """Epochs at a rate after which, if the loss still falls, there is so much left to learn that it may be raised."""
+    lower: float = 0.3
+    higher: float = 2.0
     best: float = np.inf
     vector: Array | None = None
     """The parameters at the best epoch."""
     waited: int = 0
+    least: int = 0
+    """Epochs at this rate before it is judged."""
     losses: list[float] = field(default_factory=list)
-    """Those since the rate was lowered."""
+    """Those since the rate was changed."""
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """What is remembered from epoch to epoch, but for the parameters."""
+        return {name: getattr(self, name) for name in ("best", "waited", "drops", "raises", "least", "losses")}
 
     def see(self, loss: float, vector: Array) -> str:
-        """Judge an epoch: "better", "wait", "lower" (go on from the best, slower) or "stop"."""
+        """Judge an epoch: "better", "wait", "raise" (go on from here, faster), "lower" (from the best) or "stop"."""
         self.losses.append(loss)
-        if loss < self.best - 1e-5:
+        by_itself = self.least > 0 and len(self.losses) == 1  # the first at a raised rate
+        if loss < self.best - 1e-5 or by_itself:
             self.best, self.vector, self.waited = loss, vector.copy(), 0
             return "better"
         self.waited += 1
-        if self.waited < self.epochs or self._falls():
+        falls = self._falls()
+        if falls and self.raises and len(self.losses) >= self.long:
+            self.raises, self.least, self.losses = self.raises - 1, _LEAST_RAISED, []
+            return "raise"
+        if falls or self.waited < self.epochs or len(self.losses) < self.least:
             return "wait"
-        self.waited, self.losses = 0, []
+        self.waited = self.raises = self.least = 0
+        self.losses = []
         self.drops -= 1
         return "lower" if self.drops >= 0 else "stop"
 

@@ -32,6 +32,8 @@ _MOST_UNDONE = 8
 _LEAST_STEPS = 100  # that patience waits for, where an epoch has few
 _LEAST_STEPS_AGAIN = 200  # of a refit on a bootstrap
 _DROPS, _DROPS_BEFORE_REFIT = 2, 1  # of the rate before early stopping; a refit lowers it further by itself
+_RAISES = 2  # of the rate, where much is learnt slowly
+_LONG, _LONG_STEPS = 20, 1000  # the epochs and the steps, both, after which a loss that still falls falls slowly
 _SMALL = 0.2  # a weight that decay takes for noise, rather than for something that answers tell
 _FAR_STEP = 1 << 30  # that no training reaches before it is refitted, so that the masks are new
 
@@ -203,7 +205,9 @@ class _Run:
         self.batch_size = settings.rows_in_batch(answers.n_rows)
         steps = settings.steps(answers.n_rows)
         drops = _DROPS if settings.refit_epochs == 0 else _DROPS_BEFORE_REFIT
-        self.patience = Patience(max(settings.patience, -(-_LEAST_STEPS // steps)), drops)
+        raises = _RAISES if settings.adapts and memory.slopes else 0
+        epochs, long = (-(-least // steps) for least in (_LEAST_STEPS, _LONG_STEPS))
+        self.patience = Patience(max(settings.patience, epochs), drops, raises, max(_LONG, long))
         self.history = History(stopped="max_epochs" if rbm.n_hidden else "no hidden units")
         self.slowed = 1.0
         self.good = rbm.parameters.vector.copy()
@@ -218,7 +222,7 @@ class _Run:
             "step": self.memory.step,
             "slowed": self.slowed,
             "optimiser.steps": self.optimiser.steps,
-            "patience": {name: getattr(self.patience, name) for name in ("best", "waited", "drops", "losses")},
+            "patience": self.patience.plain,
         }
 
     def state(self) -> State:
@@ -307,8 +311,10 @@ class _Run:
         verdict = self.patience.see(entry["loss"], self.rbm.parameters.vector) if self.hidden else "better"
         if verdict == "better":
             self.history.best_epoch = epoch + 1
+        elif verdict == "raise":
+            self.slowed *= self.patience.higher
         elif verdict == "lower":
-            self.slowed *= self.patience.factor
+            self.slowed *= self.patience.lower
             assert self.patience.vector is not None
             self._go_back(self.patience.vector)
             self.optimiser.reset()
