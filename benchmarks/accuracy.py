@@ -58,6 +58,7 @@ PATCHED: dict[str, Callable[[], Any]] = {
     "one, numbers not linked with numbers": lambda: patch.object(ContinuousBlock, "links_itself", False),
     "one, a refit that hides as much": lambda: patch.object(Masked, "begin", Objective.begin),
     "one, stopped at the first plateau": lambda: patch.object(Patience, "_falls", lambda _: False),
+    "one, at a rate that is never raised": lambda: patch("mvrbm.training.trainer._RAISES", 0),
     "one, orders by sums of probabilities": lambda: patch("mvrbm.units.ranking.mend", lambda *_: None),
 }
 """One machine without what no setting turns off."""

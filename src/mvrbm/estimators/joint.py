@@ -64,7 +64,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         "adam" (the default) or "sgd".
     learning_rate
         The size of the first steps. None: 0.02, for other objectives than "masked" 0.01, less for more than 50 hidden
-        units; in the recipe of the paper 0.1, less for more than 100.
+        units; in the recipe of the paper 0.1, less for more than 100. One that is not given is doubled, up to twice, with
+        "masked", where the hidden answers are still predicted better after 20 epochs of at least 1,000 steps.
     momentum
         That of "sgd": 0.
     schedule
@@ -87,8 +88,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
     patience
         Epochs in which the hidden answers may be predicted no better (4, and at least 100 steps). It goes on all the
         same while the mean loss of the last quarter of the epochs at this rate, and of at least as many as that, is
-        lower than that of as many before, by 0.0005. Then the learning rate falls to 0.3 of what it was, and after the
-        second time training ends (the third, if nothing follows).
+        lower than that of as many before, by 0.0005, and for 12 epochs after the rate was doubled. Then the learning
+        rate falls to 0.3 of what it was, and after the second time training ends (the third, if nothing follows).
     refit_epochs
         Further epochs with all answers, in which the rate falls to 0, once early stopping has found the best one: 50,
         fewer where these are more than 2,500 steps, but at least 25. With "masked" only.
