@@ -113,9 +113,11 @@ def test_a_number_that_never_varies_is_taken_and_said(recipe: str, library: Libr
     """It is what hiding answers can leave of a number that seldom varies, and no reason to end what was begun."""
     frame = library.frame({**GOOD, "age": [30, None, 30, 30]})
     model = MVRBM(2, schema=Schema(QUESTIONS), max_epochs=1, random_state=0, recipe=recipe)
-    with pytest.warns(UserWarning, match=r"question 'age': every answer is 30; .* tells nothing of other questions"):
+    with pytest.warns(UserWarning, match=r"question 'age': every answer is 30, which tells nothing of other questions"):
         model.fit(frame)
-    assert library.cells(model.complete(frame), "age") == pytest.approx([30, 30, 30, 30], abs=0.1)
+    near = 1.0 if recipe == "paper" else 0.01  # the paper's sigma is 1, whatever the number
+    for filled in (model.complete(frame), *(model.complete(frame, draws=5, random_state=0) if near < 1 else ())):
+        assert library.cells(filled, "age") == pytest.approx([30, 30, 30, 30], abs=near)
 
 
 def _one_sentence(said: str, words: list[str]) -> None:

@@ -145,9 +145,12 @@ def test_a_raised_rate_is_judged_by_itself_and_not_at_once():
     while judge.see(next(falling), np.zeros(1)) != "raise":
         pass
     after = [judge.see(loss, np.array([loss])) for loss in [1.2, 1.1] + [1.15] * 30]
-    assert after[:2] == ["better", "better"]
+    assert after[:2] == ["wait", "wait"]
     assert after.index("lower") == 11  # in the twelfth epoch
-    np.testing.assert_array_equal(judge.vector, [1.1])
+    np.testing.assert_array_equal(judge.back, [1.1])
+    np.testing.assert_array_equal(judge.vector, [0])  # the best of all, which training ends with, is from before
+    assert judge.see(0.5, np.array([0.5])) == "better"
+    np.testing.assert_array_equal([judge.vector, judge.back], 0.5)
     assert after[after.index("lower") + 1 :].index("stop") == 3  # a lowered rate has no such grace
 
 

@@ -13,6 +13,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import mvrbm
+from mvrbm import Continuous
+from mvrbm.answers import Answers
 from mvrbm.datasets import make_survey
 from mvrbm.encoding import encode
 from mvrbm.links import Links
@@ -135,6 +137,18 @@ def test_the_rate_is_raised_where_the_loss_falls_for_long_and_no_rate_is_given(s
     history = train(start(answers, questions), answers, Settings(max_epochs=40, batch_size=8, patience=1, **settings))
     times = [epoch["learning_rate"] / history.epochs[0]["learning_rate"] for epoch in history.epochs]
     assert {time for time in times if time > 1} == raised
+
+
+def test_a_number_that_never_varies_is_not_what_training_goes_on_for(survey):
+    """Its density could rise for long, as sigma falls, and the loss would hear of nothing else."""
+    answers, questions = survey
+    constant = Answers(answers.codes, np.concatenate([answers.numbers, np.full((900, 1), 30, np.float32)], axis=1))
+    epochs = []
+    for table, asked in ((answers, questions), (constant, [*questions, Continuous("k")])):
+        history = train(start(table, asked), table, Settings(refit_epochs=0))
+        epochs.append(history.best_epoch)
+        assert history.stopped == "early_stopping"
+    assert abs(epochs[1] - epochs[0]) <= 10
 
 
 def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, monkeypatch):

@@ -64,8 +64,8 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         "adam" (the default) or "sgd".
     learning_rate
         The size of the first steps. None: 0.02, for other objectives than "masked" 0.01, less for more than 50 hidden
-        units; in the recipe of the paper 0.1, less for more than 100. One that is not given is doubled, up to twice, with
-        "masked", where the hidden answers are still predicted better after 20 epochs of at least 1,000 steps.
+        units; in the recipe of the paper 0.1, less for more than 100. With "masked", one that is not given is doubled
+        where the loss still falls, beneath its noise, after some 20 epochs and 1,000 steps; up to twice.
     momentum
         That of "sgd": 0.
     schedule

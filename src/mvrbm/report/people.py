@@ -141,7 +141,10 @@ MEASURES = {
         "Error on answers kept from it",
         "The lower, the likelier the model found the answers that it was not shown.",
     ),
-    "learning_rate": ("Size of its steps", "Steps get smaller when the larger ones no longer help."),
+    "learning_rate": (
+        "Size of its steps",
+        "Steps get larger where much is learnt slowly, and smaller when they no longer help.",
+    ),
     "free_energy_gap": (
         "Gap in free energy",
         "Near 0, people it learnt from and others look alike to it; a growing gap means learning by heart.",

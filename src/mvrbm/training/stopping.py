@@ -170,7 +170,10 @@ class Patience:
     higher: float = 2.0
     best: float = np.inf
     vector: Array | None = None
-    """The parameters at the best epoch."""
+    """The parameters at the best epoch of all."""
+    lowest: float = np.inf
+    back: Array | None = None
+    """Those at the best epoch since the rate was raised, which a lower rate starts from."""
     waited: int = 0
     least: int = 0
     """Epochs at this rate before it is judged."""
@@ -180,15 +183,20 @@ class Patience:
     @property
     def plain(self) -> dict[str, Any]:
         """What is remembered from epoch to epoch, but for the parameters."""
-        return {name: getattr(self, name) for name in ("best", "waited", "drops", "raises", "least", "losses")}
+        return {
+            name: getattr(self, name) for name in ("best", "lowest", "waited", "drops", "raises", "least", "losses")
+        }
 
     def see(self, loss: float, vector: Array) -> str:
-        """Judge an epoch: "better", "wait", "raise" (go on from here, faster), "lower" (from the best) or "stop"."""
+        """Judge an epoch: "better", "wait", "raise" (go on from here, faster), "lower" (from `back`) or "stop"."""
         self.losses.append(loss)
-        by_itself = self.least > 0 and len(self.losses) == 1  # the first at a raised rate
-        if loss < self.best - 1e-5 or by_itself:
-            self.best, self.vector, self.waited = loss, vector.copy(), 0
-            return "better"
+        better = loss < self.best - 1e-5
+        if better:
+            self.best, self.vector = loss, vector.copy()
+        first = self.least > 0 and len(self.losses) == 1  # at a raised rate
+        if first or loss < self.lowest - 1e-5:
+            self.lowest, self.back, self.waited = loss, self.vector if better else vector.copy(), 0
+            return "better" if better else "wait"
         self.waited += 1
         falls = self._falls()
         if falls and self.raises and len(self.losses) >= self.long:

@@ -227,7 +227,8 @@ class _Run:
 
     def state(self) -> State:
         """All that the run remembers between epochs, as named arrays, for a checkpoint."""
-        best = {} if self.patience.vector is None else {"best": self.patience.vector}
+        kept = {"best": self.patience.vector, "back": self.patience.back}
+        best = {name: vector for name, vector in kept.items() if vector is not None}
         own = {"parameters": self.rbm.parameters.vector, "good": self.good, "optimiser": self.optimiser.state, **best}
         return own | under("objective", self.objective.state())
 
@@ -235,7 +236,9 @@ class _Run:
         """Go on where a run was that `plain` and `state` told of."""
         vector, kind = self.rbm.parameters.vector, self.rbm.dtype.type
         self.good = stored.take("good", vector.shape, kind)
-        self.patience.vector = stored.take("best", vector.shape, kind) if "best" in stored else None
+        self.patience.vector, self.patience.back = (
+            stored.take(name, vector.shape, kind) if name in stored else None for name in ("best", "back")
+        )
         self.optimiser.state[:] = stored.take("optimiser", self.optimiser.state.shape, kind)
         self.objective.restore(stored.under("objective"))
         self._go_back(stored.take("parameters", vector.shape, kind))
@@ -315,8 +318,8 @@ class _Run:
             self.slowed *= self.patience.higher
         elif verdict == "lower":
             self.slowed *= self.patience.lower
-            assert self.patience.vector is not None
-            self._go_back(self.patience.vector)
+            assert self.patience.back is not None
+            self._go_back(self.patience.back)
             self.optimiser.reset()
         elif verdict == "stop":
             self.history.stopped = "early_stopping"

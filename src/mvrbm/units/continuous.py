@@ -127,7 +127,7 @@ class Continuous(Question):
         numbers, _ = to_numbers(columns[self.name], self.missing)
         least, most = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
         if len(numbers) > 1 and least == most:
-            self._warn(f"every answer is {plain(least)!r}; blanks get it, too, and it tells nothing of other questions")
+            self._warn(f"every answer is {plain(least)!r}, which tells nothing of other questions")
         return self._copy()
 
     def _encode(self, columns: Columns, unseen: str) -> Cells:
@@ -196,9 +196,6 @@ _FAR = 15.0
 """Standard deviations from the mean, beyond which a number counts as one so far: 999999 among ages is a mistake that
 would drown all that others tell."""
 
-_OF_CONSTANTS = 1e-3
-"""The scale of a number that never varies, as a part of it: blanks get the number, and no other is infinitely far."""
-
 _MOST_POINTS = 400
 """In a grid that covers what every state of the hidden layer makes likely."""
 _LEAST_POINTS = 8
@@ -222,9 +219,9 @@ class ContinuousBlock(Block):
         self.base_question = np.arange(len(questions))
         _, mean, sd = summary.moments.T
         self.location = np.nan_to_num(mean)[:, None]
-        constant = _OF_CONSTANTS * np.abs(np.where(mean == 0, 1.0, mean))  # whose own spread is a rounding error
-        scale: NDArray[np.float64] = np.where(sd > 1e-6 * np.abs(mean), sd, constant)
-        self.scale = np.where(np.isnan(scale), 1.0, scale)[:, None]
+        told_apart = sd > 1e-6 * np.abs(mean)  # a constant's is a rounding error
+        self.scale = np.where(told_apart, sd, 1.0)[:, None]
+        self._constant = ~told_apart & ~np.isnan(mean)
         self._sigma = [q.sigma or (1.0 if paper else "learn") for q in questions]
         self._learnt = np.array([s == "learn" for s in self._sigma])
         least, most = _LOG_PRECISIONS
@@ -289,7 +286,8 @@ class ContinuousBlock(Block):
             within += [(-6.0, 8.0) if s == "learn" else (b, b) for s, b in zip(self._sigma, base, strict=True)]
             best = optimize.minimize(self._marginal_loss, first, (wanted,), "L-BFGS-B", True, bounds=within).x
             U, base = best[: len(U)], best[len(U) :]
-        return U, base
+        # what never varies is known from the start: sigma could fall for long, and that would be all the loss heard of
+        return U, np.where(self._constant & self._learnt, _LOG_PRECISIONS[1], base)
 
     def _marginal_loss(self, parameters: Array, wanted: Array) -> tuple[float, Array]:
         """Minus the log-likelihood of numbers whose features have the mean `wanted`, by their squares too."""
