@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from mvrbm import MVRBM, Binary, Continuous, Schema
 from mvrbm.answers import Answers
@@ -15,6 +16,8 @@ from mvrbm.tables import Table
 from mvrbm.training.stopping import hide
 from mvrbm.units.truncated import draw_between
 from mvrbm.visible import Visible
+
+NODE, WEIGHT = np.polynomial.legendre.leggauss(250)
 
 
 def steps_of(column, weights=None):
@@ -66,10 +69,9 @@ def by_quadrature(z, theta, edges, heights):
     ends = np.unique(np.clip(edges, low, high))
     parts = []
     for left, right in itertools.pairwise(ends):
-        node, weight = np.polynomial.legendre.leggauss(250)
-        v = left + (right - left) * (node + 1) / 2
+        v = left + (right - left) * (NODE + 1) / 2
         step = heights[:, None] * np.where(v > edges[1:-1, None], 0.5, -0.5)
-        log_f = theta * v**2 + z[0] * v + z[1:] @ step + np.log(weight * (right - left) / 2)
+        log_f = theta * v**2 + z[0] * v + z[1:] @ step + np.log(WEIGHT * (right - left) / 2)
         parts.append((log_f, np.concatenate([v[None], step, v[None] ** 2])))
     log_f, x = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts], axis=1)
     total = np.logaddexp.reduce(log_f)
@@ -101,6 +103,19 @@ def test_pieces_against_quadrature(bounds, n_steps, size):
         total, expected = by_quadrature(z[own, b], theta[q], edges[q, : m + 1], heights[q, : m - 1])
         np.testing.assert_allclose(log_z[q, b], total, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose([*x[own, b], t[q, b]], expected, rtol=1e-7, atol=1e-7)
+
+
+def test_what_lies_beyond_an_edge():
+    edges = np.concatenate([[-np.inf], np.linspace(-49, 49, 100_001), [np.inf]])
+    at, density, tail = np.empty((3, len(edges)))
+    pieces._look(0.3, 1.25, edges, at, density, tail)
+    np.testing.assert_array_equal(at, (edges - 0.3) / 1.25)
+    near = np.abs(at) < 37.5
+    np.testing.assert_allclose(tail[near], stats.norm.sf(np.abs(at[near])), rtol=1e-12)
+    np.testing.assert_allclose(density[near], stats.norm.pdf(at[near]), rtol=1e-12)
+    assert near.sum() > 90_000
+    assert not density[~near].any()
+    assert not tail[~near].any()
 
 
 @pytest.mark.parametrize("far", [30.0, 300.0])
@@ -138,14 +153,39 @@ def test_factors_of_pieces_may_be_far_from_each_other(theta, bounds, place, z):
     ends = np.clip([mean - 12 * sd, mean, mean + 12 * sd, place - 3 * sd, place, place + 3 * sd], *bounds)
     parts = []
     for left, right in itertools.pairwise(np.unique(ends)):
-        node, weight = np.polynomial.legendre.leggauss(250)
-        v = left + (right - left) * (node + 1) / 2
+        v = left + (right - left) * (NODE + 1) / 2
         step = np.where(v > place, 0.5, -0.5)
-        parts.append([theta * v**2 + z[0] * v + z[1] * step + np.log(weight * (right - left) / 2), v, step, v**2])
+        parts.append([theta * v**2 + z[0] * v + z[1] * step + np.log(WEIGHT * (right - left) / 2), v, step, v**2])
     log_f, *features = np.concatenate(parts, axis=1)
     total = np.logaddexp.reduce(log_f)
     np.testing.assert_allclose(log_z[0, 0], total, rtol=1e-9)
     np.testing.assert_allclose([*x[:, 0], t[0, 0]], np.array(features) @ np.exp(log_f - total), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("place", [30.0, 36.0, 37.3, 37.45, 37.6, 50.0])
+def test_pieces_that_hold_next_to_nothing_do_no_harm(place):
+    """A mass near the least number that there is, or 0, leaves the means of the others as they are."""
+    edges = np.array([[-np.inf, *np.nextafter(place, [-np.inf, np.inf]), place + 0.01, np.inf]])
+    x, t, log_z = np.empty((4, 1)), np.empty((1, 1)), np.empty((1, 1))
+    own = np.zeros((4, 1)), np.array([-0.5]), np.array([0, 4]), edges, np.ones((1, 3)), np.ones((1, 1), bool)
+    pieces.moments(*own, x, t)
+    pieces.log_partition(*own, log_z)
+    np.testing.assert_allclose(x[:, 0], [0, -0.5, -0.5, -0.5], atol=1e-15)
+    assert t[0, 0] == pytest.approx(1)
+    assert log_z[0, 0] == pytest.approx(0.5 * np.log(2 * np.pi))
+
+
+def test_a_piece_as_narrow_as_rounding_has_no_negative_mass():
+    """However likely its factor makes it: log Z would be that of a negative number."""
+    rng = np.random.default_rng(0)
+    first = rng.uniform(-1, 1, 2000)
+    for edge in first:
+        edges = np.array([[-np.inf, edge, np.nextafter(edge, 2), np.inf]])
+        x, t, log_z = np.empty((3, 1)), np.empty((1, 1)), np.empty((1, 1))
+        own = np.array([[0.0], [80.0], [-80.0]]), np.array([-0.5]), np.array([0, 3]), edges, np.ones((1, 2))
+        pieces.moments(*own, np.ones((1, 1), bool), x, t)
+        pieces.log_partition(*own, np.ones((1, 1), bool), log_z)
+        assert np.isfinite([*x[:, 0], t[0, 0], log_z[0, 0]]).all()
 
 
 def test_draws_come_from_the_pieces():
