@@ -154,6 +154,18 @@ def test_a_raised_rate_is_judged_by_itself_and_not_at_once():
     assert after[after.index("lower") + 1 :].index("stop") == 3  # a lowered rate has no such grace
 
 
+def test_the_best_epoch_is_told_however_near_it_is_to_the_one_before():
+    """Right after a raise one may be lower than the best by too little to count, and the next by enough."""
+    judge = Patience(4, 1, 1)
+    falling = iter(1 - 0.001 * np.arange(40) + np.tile([0.0, 0.002], 20))
+    while judge.see(next(falling), np.zeros(1)) != "raise":
+        pass
+    best = judge.best
+    assert judge.see(best - 0.8e-5, np.ones(1)) == "wait"
+    assert judge.see(best - 1.2e-5, np.full(1, 2.0)) == "better"
+    np.testing.assert_array_equal([judge.vector, judge.back], 2.0)
+
+
 def test_patience_goes_on_from_what_it_tells_of_itself():
     losses = [*(1 - 0.001 * np.arange(22) + np.tile([0.0, 0.002], 11)), *[1.1] * 30]
     whole = verdicts(losses, raises=2)

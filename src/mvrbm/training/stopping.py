@@ -194,7 +194,7 @@ class Patience:
         if better:
             self.best, self.vector = loss, vector.copy()
         first = self.least > 0 and len(self.losses) == 1  # at a raised rate
-        if first or loss < self.lowest - 1e-5:
+        if first or better or loss < self.lowest - 1e-5:
             self.lowest, self.back, self.waited = loss, self.vector if better else vector.copy(), 0
             return "better" if better else "wait"
         self.waited += 1
