@@ -13,7 +13,7 @@ from mvrbm.datasets.questionnaire import N_TRAITS, ROOTS, Item, asked_where, fea
 from mvrbm.datasets.responses import Array, Drawn, Listed, Options
 from mvrbm.encoding import code_type, decode
 from mvrbm.schema import Schema
-from mvrbm.units.multicategorical import best_cut
+from mvrbm.units.choices import best_cut
 
 if TYPE_CHECKING:
     import pandas as pd

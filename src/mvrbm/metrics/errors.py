@@ -22,8 +22,9 @@ from mvrbm.metrics.given import (
     weights_of_rows,
 )
 from mvrbm.units.block import Block, wrong_and_answered
+from mvrbm.units.choices import hits_and_answered
 from mvrbm.units.continuous import ContinuousBlock, squares_and_answered
-from mvrbm.units.multicategorical import MulticategoricalBlock, hits_and_answered
+from mvrbm.units.multicategorical import MulticategoricalBlock
 from mvrbm.units.ordinal import steps_and_answered
 from mvrbm.units.ranking import opposed_and_compared, pair_codes
 

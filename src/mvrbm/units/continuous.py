@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +12,10 @@ from scipy import linalg, optimize
 
 from mvrbm.cells import Cells, Value, plain, to_numbers
 from mvrbm.kernels import pieces
-from mvrbm.kernels.density import ENDS, HEAD, densities
+from mvrbm.kernels.density import HEAD, densities
 from mvrbm.summary import NEVER, Summary
 from mvrbm.units.block import Array, Block, Codes, Index, Listed
+from mvrbm.units.grids import gauss_legendre, log_density_at, moments_of, quantile
 from mvrbm.units.question import Columns, Question
 from mvrbm.units.truncated import draw_between
 from mvrbm.units.view import View
@@ -372,7 +372,7 @@ class ContinuousBlock(Block):
         points, weights = [], []
         for left, right in itertools.pairwise(ends):
             n = int(np.clip(4 * (right - left) / sd, _LEAST_POINTS, _MOST_POINTS))
-            place, weight = _gauss_legendre(n)
+            place, weight = gauss_legendre(n)
             points.append(left + (right - left) * (place + 1) / 2)
             weights.append(weight * (right - left) / 2)
         x = np.concatenate(points)
@@ -380,13 +380,13 @@ class ContinuousBlock(Block):
         return np.concatenate([x[None], steps]), np.log(np.concatenate(weights))
 
     def certainty(self, outlook: Array, codes: Codes) -> Array:
-        _, sd = _moments(outlook)
+        _, sd = moments_of(outlook)
         return sd * self.scale
 
     def chances(self, q: int, outlook: Array) -> tuple[list[object], Array]:
         """The mean, the standard deviation and quantiles."""
-        mean, sd = _moments(outlook[q])
-        found = np.array([mean, sd, *(_quantile(outlook[q], share) for share in QUANTILES)]) * self.scale[q]
+        mean, sd = moments_of(outlook[q])
+        found = np.array([mean, sd, *(quantile(outlook[q], share) for share in QUANTILES)]) * self.scale[q]
         found[[0, *range(2, len(found))]] += self.location[q]
         question = self._own[q]
         within = np.clip(found[2:], question.least_number, question.most_number)
@@ -401,7 +401,7 @@ class ContinuousBlock(Block):
             piece = (v[q, rows, None] > self.steps[q]).sum(axis=1)
             grids = outlook[q, rows, piece]
             low, step, *_, log_share = grids[:, :HEAD].T
-            log_density = _log_density_at(grids, (v[q, rows] - low) / step)
+            log_density = log_density_at(grids, (v[q, rows] - low) / step)
             out[q, rows] = log_density + log_share - np.log(step * self.scale[q, 0])
         return out
 
@@ -411,7 +411,7 @@ class ContinuousBlock(Block):
 
     def settle(self, outlook: Array, codes: Codes, numbers: Array) -> None:
         """The mean, rounded and kept within the bounds if the question says so."""
-        self._answer(_moments(outlook)[0], numbers)
+        self._answer(moments_of(outlook)[0], numbers)
 
     def _answer(self, mean: Array, numbers: Array) -> None:
         numbers[:] = mean * self.scale + self.location
@@ -435,52 +435,6 @@ class ContinuousBlock(Block):
     def error(parts: NDArray[np.float64]) -> float:
         """The root of the mean squared error."""
         return float(np.sqrt(parts[0] / parts[1]))
-
-
-@cache
-def _gauss_legendre(n: int) -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(n)
-
-
-def _moments(grids: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of grids of pieces, (..., pieces, HEAD + points)."""
-    mean, sd, log_share = np.moveaxis(grids[..., 3:HEAD], -1, 0)
-    share = np.exp(log_share)
-    whole = (share * mean).sum(axis=-1)
-    return whole, np.sqrt((share * (sd**2 + (mean - whole[..., None]) ** 2)).sum(axis=-1))
-
-
-def _quantile(grids: Array, share: float) -> Array:
-    """Below where that share of each person's answers lies, given grids of pieces, (people, pieces, HEAD + points)."""
-    people = np.arange(len(grids))
-    shares = np.exp(grids[..., HEAD - 1])
-    up_to = np.cumsum(shares, axis=1)
-    piece = np.minimum((up_to < share * up_to[:, -1:]).sum(axis=1), up_to.shape[1] - 1)
-    own = grids[people, piece]
-    low, step, n = own[:, :3].T
-    inside = 1 - (up_to[people, piece] - share * up_to[:, -1]) / shares[people, piece]
-    at = np.linspace(0, n - 1, 1 + 8 * int(n.max()))  # finer than the grid
-    p = np.exp(_log_density_at(own, at))
-    below = np.cumsum(p[1:] + p[:-1], axis=0, dtype=np.float64)
-    below = np.concatenate([np.zeros((1, len(n))), below / below[-1]])
-    found: Array = low + step * [np.interp(inside[b], below[:, b], at[:, b]) for b in people]
-    return found
-
-
-def _log_density_at(grids: Array, at: Array) -> Array:
-    """The log of the density of each person, in steps of the grid, at places on it: a parabola through three points."""
-    last = grids[:, 2].astype(np.int64) - 1
-    nearest = np.clip(np.rint(at), 1, last - 1).astype(np.int64)
-
-    def log_p(place: Index) -> Array:
-        weight = ENDS[np.minimum(np.minimum(place, last - place), len(ENDS) - 1)]
-        found: Array = np.log(np.maximum(grids[np.arange(len(grids)), HEAD + place] / weight, 1e-300))
-        return found
-
-    before, here, after = log_p(nearest - 1), log_p(nearest), log_p(nearest + 1)
-    d = at - nearest
-    result: Array = here + d * (after - before) / 2 + d**2 * (after - 2 * here + before) / 2
-    return result
 
 
 def squares_and_answered(

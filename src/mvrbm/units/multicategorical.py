@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from mvrbm.cells import (
     BLANK,
@@ -31,7 +31,8 @@ from mvrbm.cells import (
     unlist,
 )
 from mvrbm.summary import Summary
-from mvrbm.units.block import Array, Block, Codes, Scored
+from mvrbm.units.block import Array, Block, Codes
+from mvrbm.units.choices import best_cut, hits_and_answered, how_sure
 from mvrbm.units.indicators import IndicatorBlock, smoothed
 from mvrbm.units.question import Columns, Question
 from mvrbm.units.view import View, answered_or_nan
@@ -355,8 +356,8 @@ class MulticategoricalBlock(IndicatorBlock):
 
         That is what is scored (`errors`), and it is largest at the same odds for all: one for each question would
         choose more where it hits less. The paper's threshold is 1/2, which chooses too few of the rarer options. With
-        fewer than 20 choices to learn from, it stays. Hidden answers say how probable options are (`_line`), and that
-        says which to choose: the best choice for these answers themselves would follow their chance hits.
+        fewer than 20 choices to learn from, it stays. Hidden answers say how probable options are (`how_sure`), and
+        that says which to choose: the best choice for these answers themselves would follow their chance hits.
         """
         free = np.array([given is None for given in self._given])[self.owner]
         there = (codes >= 0) & free[:, None]
@@ -364,7 +365,7 @@ class MulticategoricalBlock(IndicatorBlock):
         if chosen.sum() < 20:
             return
         weight = np.multiply.outer(1 / np.bincount(self.owner)[self.owner], weights)[there]
-        slope, more = _line(z, chosen, weight)
+        slope, more = how_sure(z, chosen, weight)
         self.threshold[free] = (special.logit(best_cut(special.expit(slope * z + more), weight)) - more) / slope
 
     def errors(
@@ -382,40 +383,6 @@ class MulticategoricalBlock(IndicatorBlock):
         """1 - F1; 0 where nothing was to be found and nothing was."""
         hit, extra, missed, _ = parts
         return float((extra + missed) / (2 * hit + extra + missed)) if hit + extra + missed else 0.0
-
-
-_OFF = 0.1
-"""By how much the slope and the height of log-odds are off, as a rule: their standard deviation before answers tell."""
-
-
-def _line(z: Array, chosen: NDArray[np.bool_], weights: Array) -> Array:
-    """The slope and the height at which the log-odds slope * z + height make the choices most probable."""
-    weights = weights / weights.mean()
-
-    def loss(line: Array) -> tuple[float, Array]:
-        log_odds, off = line[0] * z + line[1], (line - (1, 0)) / _OFF
-        wrong = weights * (special.expit(log_odds) - chosen)
-        found = weights @ (np.logaddexp(0, log_odds) - chosen * log_odds)
-        return found + off @ off / 2, np.array([wrong @ z, wrong.sum()]) + off / _OFF
-
-    best = optimize.minimize(loss, (1.0, 0.0), jac=True, method="L-BFGS-B", bounds=[(0.01, None), (None, None)])
-    line: Array = best.x
-    return line
-
-
-def best_cut(chances: Array, weights: Array) -> float:
-    """The probability from which choosing an option makes F1 largest, F1 being that of the expected counts."""
-    order = np.argsort(-chances)
-    hits, taken = np.cumsum((weights * chances)[order]), np.cumsum(weights[order])
-    return float((2 * hits / (taken + hits[-1])).max() / 2)  # the cut that is best is half of the best F1
-
-
-def hits_and_answered(codes: Scored, true_codes: Scored, weights: Array) -> NDArray[np.float64]:
-    """For each option, the weight of true positives, false positives, false negatives and of all answers."""
-    answered = true_codes >= 0
-    truth, guess = true_codes == 1, (codes == 1) & answered
-    parts = (truth & guess, ~truth & guess, truth & ~guess, answered)
-    return np.stack([part @ weights for part in parts], axis=1)
 
 
 class NonEmptyBlock(MulticategoricalBlock):
