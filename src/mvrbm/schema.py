@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from mvrbm import yamltext
 from mvrbm.cells import aligned, some
 from mvrbm.encoding import asked, blocks, count_rows, encode, read_columns
-from mvrbm.infer import guess
 from mvrbm.notes import Notes
 from mvrbm.tables import Table
 from mvrbm.units import KINDS, Question, question_from_dict
@@ -137,6 +136,8 @@ class Schema:
         """
         if not isinstance(overrule or {}, Mapping):
             raise TypeError(f"overrule must look like {{column: 'ordinal'}}, not {overrule!r}")
+        from mvrbm.infer import guess
+
         guessed = guess(Table(data), dict(overrule or {}), list(missing), notes or Notes(), counts)
         schema = cls(guessed.questions, ignore=guessed.ignore, weight=guessed.weight)
         schema.reasons, schema.advice = guessed.reasons, guessed.advice

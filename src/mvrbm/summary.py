@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mvrbm.answers import Answers, Source, Weights, weights_also
 from mvrbm.arrays import FileError, State, Stored
-from mvrbm.kernels.compile import kernel
+from mvrbm.kernels.compile import kernel, warm
 
 if TYPE_CHECKING:
     from mvrbm.units.question import Question
@@ -122,6 +122,7 @@ def some_rows(weights: Weights | None, n_rows: int, most: int) -> NDArray[np.int
 
 def summarise(table: Source, questions: Sequence[Question], weights: Weights | None = None) -> Summary:
     """The summary of a table, in two passes by spans of rows; some rows tell where numbers have their steps."""
+    warm()
     own = relative(weights)
     counts, weight, mean = _totals(table, _Sums(width(questions)), own)
     mean /= np.maximum(weight, 1e-300)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-_collecting = gc.isenabled()
-gc.disable()  # all that is imported stays: to look through it for garbage, again and again, takes as long as the import
-try:
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """For what makes objects that stay: to look through all of them for garbage, again and again, takes as long."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+with _uncollected():
     import numba
     from numba.extending import overload
-finally:
-    if _collecting:
-        gc.enable()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,6 +46,18 @@ def reordered(function: F) -> F:
 def inlined(function: F) -> F:
     """Compile a scalar helper into each kernel that calls it."""
     return cast(F, numba.njit(inline="always", error_model="numpy")(function))
+
+
+@kernel
+def _first(x: Any) -> Any:
+    return x
+
+
+@cache
+def warm() -> None:
+    """Have the compiler set itself up, which it does at the first call of any kernel, and makes most of its objects."""
+    with _uncollected():
+        _first(0)
 
 
 def exp(x: Any) -> Any:
