@@ -334,6 +334,39 @@ def test_a_fit_that_fails_leaves_the_names_of_the_one_before():
     np.testing.assert_array_equal(model.transform(frame), vectors)
 
 
+@pytest.mark.parametrize(
+    ("settings", "alike"),
+    [({}, False), ({"refit_epochs": 0}, True), ({"early_stopping": False}, True), ({"max_epochs": 0}, True)],
+)
+def test_machines_beside_the_first_learn_from_all_answers_once_it_told_for_how_long(
+    table, monkeypatch, settings, alike
+):
+    frame, schema = table
+    runs = []
+    train = base.train
+
+    def seen(rbm, answers, own, weights, progress, hidden, **more):
+        history = train(rbm, answers, own, weights, progress, hidden, **more)
+        runs.append((own, hidden, history, rbm))
+        return history
+
+    monkeypatch.setattr(base, "train", seen)
+    model = MVRBM(3, **{"schema": schema, "max_epochs": 6, "n_models": 3, "random_state": 0} | settings).fit(frame)
+    (first, hidden, history, _), *others = runs
+    assert model.rbm_.others == [rbm for *_, rbm in others]
+    assert len({own.seed for own, *_ in runs}) == 3
+    for own, theirs, told, _ in others:
+        if alike:
+            assert theirs is hidden
+            assert own.early_stopping == first.early_stopping
+            continue
+        assert theirs is None
+        assert "loss" not in told.epochs[0]
+        assert len(told.epochs) == history.best_epoch + 50
+        assert told.epochs[0]["learning_rate"] == history.epochs[0]["learning_rate"]
+        assert told.epochs[-1]["learning_rate"] < 0.02 * told.epochs[0]["learning_rate"]
+
+
 def test_ctrl_c_ends_every_machine(table, monkeypatch):
     frame, schema = table
     runs = []
@@ -346,7 +379,7 @@ def test_ctrl_c_ends_every_machine(table, monkeypatch):
         return history
 
     monkeypatch.setattr(base, "train", interrupted)
-    monkeypatch.setattr(base, "refit", lambda *_, **__: pytest.fail("a refit after Ctrl-C"))
+    monkeypatch.setattr(base, "refit", lambda *_, **__: len(runs) == 1 or pytest.fail("a refit after Ctrl-C"))
     with pytest.warns(UserWarning, match="training was interrupted: the model has 1 of 4 machines"):
         model = small(schema=schema, n_models=4).fit(frame)
     assert len(runs) == 2

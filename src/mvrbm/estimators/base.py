@@ -27,7 +27,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import rows_that_count, summarise
 from mvrbm.tables import Table
-from mvrbm.training import DivergenceError, History, Settings, refit, train
+from mvrbm.training import DivergenceError, History, Settings, beside_one, refit, train
 from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.engine import Workers
 from mvrbm.training.screening import screen
@@ -179,25 +179,21 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         at = self._workers
         history = train(rbm, answers, settings, weights, self._progress, stop_by, checkpoint=saved, workers=at)
 
-        def saved_as(number: int) -> Checkpoint | None:
-            return saved and (saved.beside(f"training-{number}") if number else saved)
+        inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
+        if stop_by:
+            refit(rbm, answers, settings, weights, history, checkpoint=saved, workers=at)
+        refitted = bool(stop_by and history.epochs and settings.epochs_again(answers.n_rows))
 
         def train_another(number: int, own: Settings) -> tuple[RBM, History]:
             other = rbm.another(own.seed)
-            beside = saved_as(number)
-            return other, train(
-                other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at, watched=False
-            )
+            beside = saved and saved.beside(f"training-{number}")
+            own, stop = (beside_one(own, history, answers.n_rows), None) if refitted else (own, stop_by)
+            told = train(other, answers, own, weights, None, stop, checkpoint=beside, workers=at, watched=False)
+            return other, told
 
         # where nothing tells when to stop, the epochs do not tell how slowly it learns
         wanted = settings.machines(len(list(schema)), answers.n_rows, history.best_epoch if stop_by else 0)
-        more = self._further(rbm, history, settings, wanted, train_another)
-        rbm.others = [other for other, _ in more]
-        inference.tune(rbm, hidden, weights)
-        for number, (machine, told) in enumerate([(rbm, history), *more] if stop_by else []):
-            if history.stopped != "interrupted":
-                refit(machine, answers, settings, weights, told, checkpoint=saved_as(number), workers=at)
-                history.stopped = "interrupted" if told.stopped == "interrupted" else history.stopped
+        rbm.others = [other for other, _ in self._further(rbm, history, settings, wanted, train_another)]
         return rbm, history
 
     @staticmethod

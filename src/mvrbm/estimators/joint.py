@@ -55,9 +55,11 @@ class MVRBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):  # ty
         hidden units; and, with `answered`, as many from being answered. With "masked" only.
     n_models
         Machines that are trained from different seeds; predictions are by the mean of what they say, and with "masked"
-        draws are of each in turn. Vectors and samples are of the first. None: with "masked" 1 for fewer than 20
-        questions, 2 for fewer than 40, else 3, but no more than 2 where the first learns for 3,750 steps (75 epochs of
-        3,200 to 25,600 rows), and 1 from 7,500 on; of predictors, unless they are "generative", 3; else 1.
+        draws are of each in turn. Vectors and samples are of the first. Once early stopping has told how long
+        that one learns, and it is refitted, the others learn as long, in one run from all answers. None: with "masked"
+        1 for fewer than 20 questions, 2 for fewer than 40, else 3, but no more than 2 where the first learns for 3,750
+        steps (75 epochs of 3,200 to 25,600 rows), and 1 from 7,500 on; of predictors, unless they are "generative", 3;
+        else 1.
     n_chains
         Persistent chains, for "pcd": 256.
     optimiser

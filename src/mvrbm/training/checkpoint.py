@@ -20,7 +20,7 @@ from mvrbm.units.block import Array
 if TYPE_CHECKING:
     from mvrbm.training.settings import Settings
 
-FORMAT = 9
+FORMAT = 10
 EVERY = 1.0
 """Seconds between saves, at least: an epoch of a small table takes less than writing one does."""
 

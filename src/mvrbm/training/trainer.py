@@ -135,6 +135,20 @@ def refit(
     history.stopped = "interrupted" if more.stopped == "interrupted" else history.stopped
 
 
+def beside_one(settings: Settings, history: History, n_rows: int) -> Settings:
+    """How to train a machine beside one whose training told when to stop, and which was refitted.
+
+    In one run with all answers, in which the rate falls to 0 from the highest that the first came to its best epoch by.
+    It has the epochs that would have led as far at that rate, and those of the refit.
+    """
+    rates = [epoch["learning_rate"] for epoch in history.epochs[: max(1, history.best_epoch)]]
+    as_far = round(sum(rates) / max(rates)) if history.best_epoch else 0
+    epochs = as_far + settings.epochs_again(n_rows)
+    return replace(
+        settings, early_stopping=False, learning_rate=max(rates), schedule="linear", max_epochs=epochs, refit_epochs=0
+    )
+
+
 def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array | None) -> RBM:
     """A copy of a machine, refitted on as many rows drawn with replacement: what might have been learnt as well.
 
