@@ -25,8 +25,9 @@ Scored = NDArray[np.integer]
 """Codes to be scored, -1 where there is none; the metrics read them from anywhere, so of any width."""
 
 
-_FEW = 50  # hidden answers, that a temper is not learnt from
 _TEMPERS = (0.3, 1.5)
+_OFF = 0.05
+"""How far the logarithm of a temper is expected to be from 0, as a standard deviation."""
 
 
 @dataclass(frozen=True)
@@ -243,15 +244,22 @@ class Block(ABC):
         return np.zeros(numbers.shape[1])
 
     def cool(self, outlook: Array, codes: Codes, weights: Array) -> None:
-        """Learn the temper from answers that were hidden and are known: that at which they are most probable."""
-        if (codes >= 0).sum() * self.n_questions < max(_FEW * self.n_codes, 1):  # numbers have no codes
+        """Learn the temper from answers that were hidden and are known: that at which they are most probable.
+
+        It is held near 1: a few answers say little, and what follows (a refit, other machines) takes some of what
+        makes a machine too sure.
+        """
+        if not (codes >= 0).any():  # numbers have no codes
             return
+        own = weights / weights.mean()
 
-        def loss(temper: float) -> float:
-            log_p = self.log_prob(outlook * outlook.dtype.type(temper), codes, np.zeros((0, codes.shape[1])))
-            return -float(log_p.sum(axis=0, dtype=np.float64) @ weights)
+        def loss(log_temper: float) -> float:
+            cooled = outlook * outlook.dtype.type(np.exp(log_temper))
+            log_p = self.log_prob(cooled, codes, np.zeros((0, codes.shape[1])))
+            return (log_temper / _OFF) ** 2 / 2 - float(log_p.sum(axis=0, dtype=np.float64) @ own)
 
-        self.temper = np.array([optimize.minimize_scalar(loss, bounds=_TEMPERS, options={"xatol": 1e-3}).x])
+        found = optimize.minimize_scalar(loss, bounds=np.log(_TEMPERS), options={"xatol": 1e-3})
+        self.temper = np.exp([found.x])
 
     def tune(self, outlook: Array, codes: Codes, weights: Array) -> None:  # noqa: B027
         """Learn how to settle an outlook from answers that were hidden and are known; most types need not."""
