@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from examples import examples
-from mvrbm import infer, schema
+from mvrbm import infer
 from mvrbm.encoding import decode, encode
 from mvrbm.files import read_notes, read_table, sav, write_table
 from mvrbm.notes import ChoiceSet, ColumnNotes, Notes
@@ -604,7 +604,7 @@ def test_where_the_schema_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyP
         label = f"{overrule} {missing} {notes.columns['sex'].label}"
         return infer.Guess([Continuous("sex", label=label)])
 
-    monkeypatch.setattr(schema, "guess", guess)
+    monkeypatch.setattr(infer, "guess", guess)
     path = tmp_path / "t.sav"
     write_table(CODED, path, Schema(QUESTIONS[:1]))
     (tmp_path / "t.schema.yaml").unlink()
