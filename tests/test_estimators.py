@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ import mvrbm
 from mvrbm import MVRBM, Binary, Categorical, Continuous, Multicategorical, Ordinal, Ranking, Schema
 from mvrbm.datasets import make_survey
 from mvrbm.estimators import base
+from mvrbm.training import trainer
 
 
 @pytest.fixture(scope="module")
@@ -334,37 +336,95 @@ def test_a_fit_that_fails_leaves_the_names_of_the_one_before():
     np.testing.assert_array_equal(model.transform(frame), vectors)
 
 
-@pytest.mark.parametrize(
-    ("settings", "alike"),
-    [({}, False), ({"refit_epochs": 0}, True), ({"early_stopping": False}, True), ({"max_epochs": 0}, True)],
-)
-def test_machines_beside_the_first_learn_from_all_answers_once_it_told_for_how_long(
-    table, monkeypatch, settings, alike
-):
-    frame, schema = table
-    runs = []
-    train = base.train
+@pytest.fixture
+def runs(monkeypatch):
+    """Each run that a fit took: its settings, the answers that stopped it, its history and its machine."""
+    seen, train = [], base.train
 
-    def seen(rbm, answers, own, weights, progress, hidden, **more):
-        history = train(rbm, answers, own, weights, progress, hidden, **more)
-        runs.append((own, hidden, history, rbm))
+    def told(rbm, answers, settings, weights=None, progress=None, hidden=None, **more):
+        history = train(rbm, answers, settings, weights, progress, hidden, **more)
+        seen.append((settings, hidden, history, rbm))
         return history
 
-    monkeypatch.setattr(base, "train", seen)
-    model = MVRBM(3, **{"schema": schema, "max_epochs": 6, "n_models": 3, "random_state": 0} | settings).fit(frame)
-    (first, hidden, history, _), *others = runs
+    for room in (base, trainer):
+        monkeypatch.setattr(room, "train", told)
+    return seen
+
+
+def test_machines_beside_the_first_learn_from_all_answers_once_it_told_for_how_long(table, runs):
+    frame, schema = table
+    model = MVRBM(3, schema=schema, max_epochs=6, n_models=3, random_state=0).fit(frame)
+    (_, _, history, _), *others = runs
     assert model.rbm_.others == [rbm for *_, rbm in others]
     assert len({own.seed for own, *_ in runs}) == 3
-    for own, theirs, told, _ in others:
-        if alike:
-            assert theirs is hidden
-            assert own.early_stopping == first.early_stopping
-            continue
+    for _, theirs, told, _ in others:
         assert theirs is None
         assert "loss" not in told.epochs[0]
         assert len(told.epochs) == history.best_epoch + 50
         assert told.epochs[0]["learning_rate"] == history.epochs[0]["learning_rate"]
         assert told.epochs[-1]["learning_rate"] < 0.02 * told.epochs[0]["learning_rate"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"refit_epochs": 0}, {"early_stopping": False}, {"max_epochs": 0}, {"learning_rate": 30.0}]
+)
+def test_machines_beside_one_that_did_not_tell_for_how_long_learn_alike(table, runs, settings):
+    frame, schema = table
+    model = MVRBM(3, **{"schema": schema, "max_epochs": 6, "n_models": 3, "random_state": 0} | settings).fit(frame)
+    (first, hidden, _, _), *others = runs
+    assert model.rbm_.others == [rbm for *_, rbm in others]
+    for own, theirs, *_ in others:
+        assert theirs is hidden
+        assert replace(own, seed=first.seed) == first
+
+
+def test_a_machine_beside_the_first_that_went_astray_is_left_out(table, monkeypatch):
+    frame, schema = table
+    train = trainer.train
+
+    def astray(rbm, *given, **more):
+        history = train(rbm, *given, **more)
+        rbm.parameters.vector[:] = 20 * np.random.default_rng(0).standard_normal(len(rbm.parameters.vector))
+        rbm.refresh()
+        return history
+
+    monkeypatch.setattr(trainer, "train", astray)
+    with pytest.warns(UserWarning, match="the model has 1 of 3 machines: .* no better .* set a smaller learning_rate"):
+        model = MVRBM(3, schema=schema, max_epochs=6, n_models=3, random_state=0).fit(frame)
+    assert not model.rbm_.others
+
+
+def test_how_sure_a_machine_is_comes_from_answers_that_it_has_not_learnt(table, monkeypatch):
+    frame, schema = table
+    done = []
+    for name in ("train", "refit", "train_beside"):
+        own = getattr(base, name)
+        monkeypatch.setattr(base, name, lambda *given, n=name, own=own, **more: done.append(n) or own(*given, **more))
+    tune = base.inference.tune
+    monkeypatch.setattr(base.inference, "tune", lambda *given: done.append("tune") or tune(*given))
+    MVRBM(3, schema=schema, max_epochs=6, n_models=3, random_state=0).fit(frame)
+    assert done == ["train", "tune", "refit", "train_beside", "train_beside"]
+
+
+def test_ctrl_c_in_the_refit_leaves_what_was_trained_and_says_what_is_missing(table, monkeypatch):
+    frame, schema = table
+    epoch, before = trainer._Run._epoch, []
+
+    def interrupted(run, number, rate):
+        if run.what == "the refit":
+            before.append(run.rbm.parameters.vector.copy())
+            raise KeyboardInterrupt
+        return epoch(run, number, rate)
+
+    monkeypatch.setattr(trainer._Run, "_epoch", interrupted)
+    with pytest.warns(UserWarning, match="interrupted") as said:
+        model = MVRBM(3, schema=schema, max_epochs=6, n_models=3, random_state=0).fit(frame)
+    assert [str(each.message) for each in said] == [
+        "the refit was interrupted in epoch 1: the model is as it was before",
+        "training was interrupted: the model has 1 of 3 machines",
+    ]
+    np.testing.assert_array_equal(model.rbm_.parameters.vector, before[0])
+    assert model.history_.stopped == "interrupted"
 
 
 def test_ctrl_c_ends_every_machine(table, monkeypatch):
@@ -378,8 +438,8 @@ def test_ctrl_c_ends_every_machine(table, monkeypatch):
         history.stopped = "interrupted" if len(runs) == 2 else history.stopped
         return history
 
-    monkeypatch.setattr(base, "train", interrupted)
-    monkeypatch.setattr(base, "refit", lambda *_, **__: len(runs) == 1 or pytest.fail("a refit after Ctrl-C"))
+    for room in (base, trainer):
+        monkeypatch.setattr(room, "train", interrupted)
     with pytest.warns(UserWarning, match="training was interrupted: the model has 1 of 4 machines"):
         model = small(schema=schema, n_models=4).fit(frame)
     assert len(runs) == 2

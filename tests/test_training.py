@@ -20,7 +20,7 @@ from mvrbm.encoding import encode
 from mvrbm.links import Links
 from mvrbm.rbm import RBM
 from mvrbm.summary import summarise
-from mvrbm.training import DivergenceError, History, Settings, beside_one, engine, stopping, train, trainer
+from mvrbm.training import DivergenceError, History, Settings, engine, stopping, train, trainer
 from mvrbm.training.objectives import CD, PCD, Batch, Job, Masked, Objective
 from mvrbm.training.optimiser import largest
 from mvrbm.training.stopping import hide
@@ -165,11 +165,18 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
     assert (rbm.parameters.vector != before).any()
 
 
+def test_where_nothing_was_learnt_nothing_is_refitted(survey):
+    answers, questions = survey
+    rbm = start(answers, questions)
+    before = rbm.parameters.vector.copy()
+    trainer.refit(rbm, answers, Settings(), None, History(epochs=[{"learning_rate": 0.02, "loss": 2.0}], best_epoch=0))
+    np.testing.assert_array_equal(rbm.parameters.vector, before)
+
+
 @pytest.mark.parametrize(
     ("rates", "best", "epochs", "rate"),
     [
         ([0.02] * 9, 5, 5, 0.02),
-        ([0.02] * 9, 0, 0, 0.02),  # nothing was learnt: the refit is all that the first had
         ([0.02] * 6 + [0.006] * 8, 12, 8, 0.02),  # six at 0.02 and six at 0.006
         ([0.02] * 6 + [0.04] * 8 + [0.012] * 5, 19, 12, 0.04),  # half of six, eight, and five at 0.012
         ([0.02] * 6 + [0.04] * 8, 4, 4, 0.02),  # what came after the best epoch is not in it
@@ -177,7 +184,7 @@ def test_a_refit_lowers_the_rate_of_the_last_epoch_to_0_and_hides_less(survey, m
 )
 def test_a_machine_beside_the_first_goes_as_far_and_has_the_epochs_of_its_refit(rates, best, epochs, rate):
     history = History(epochs=[{"learning_rate": each} for each in rates], best_epoch=best)
-    own = beside_one(Settings(seed=3, patience=7), history, n_rows=1000)
+    own = trainer.beside_one(Settings(seed=3, patience=7), history, n_rows=1000)
     assert own.max_epochs == epochs + Settings().epochs_again(1000)
     assert [own.rate(epoch, n_hidden=200) for epoch in (0, own.max_epochs)] == [rate, 0.0]
     assert (own.early_stopping, own.refit_epochs, own.adapts) == (False, 0, False)

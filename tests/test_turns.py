@@ -151,20 +151,35 @@ def test_made_up_people_are_like_those_learnt_from():
     assert off[True][1] < 0.05
 
 
-def test_the_temper_is_found():
-    """Answers drawn from half the logits that are told, so many that it is not held back."""
+@pytest.mark.parametrize(("n_people", "low", "high"), [(300, 0.6, 0.95), (30_000, 0.46, 0.56)])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_the_temper_is_found(n_people, low, high, uneven):
+    """Answers drawn from half the logits that are told; the more there are, the less it is held near 1.
+
+    By the slow way: of many tempers the most probable, where its logarithm has a standard deviation of 0.05, and people
+    count as so many as they would be if they weighed alike and told as much.
+    """
     questions = questions_of("ordinal")
-    answers = random_answers(questions, 30_000, seed=0)
+    answers = random_answers(questions, n_people, seed=0)
     block = Visible(questions, summarise(answers, questions)).parts[0].block
     rng = np.random.default_rng(0)
-    logits = rng.standard_normal((block.n_levels, 30_000)) * 2
+    logits = rng.standard_normal((block.n_levels, n_people)) * 2
     p = block.softmax(0.5 * logits)
     codes = np.stack([
-        (rng.random(30_000) > np.cumsum(p[start : start + size], axis=0)).sum(axis=0)
+        (rng.random(n_people) > np.cumsum(p[start : start + size], axis=0)).sum(axis=0)
         for start, size in zip(block.level_start, block.size, strict=True)
     ]).astype(np.int16)  # fmt: skip
-    block.cool(logits, codes, np.ones(30_000))
-    assert block.temper[0] == pytest.approx(0.5, abs=0.04)
+    codes[:, ::3] = -1  # who answers nothing has no say, whatever they weigh
+    weights = np.where(np.arange(n_people) % 3, rng.exponential(size=n_people) if uneven else 1.0, 1e9)
+    block.cool(logits, codes, 1000 * weights)
+
+    who = codes[0] >= 0
+    own = weights[who] * weights[who].sum() / (weights[who] ** 2).sum()
+    tempers = np.exp(np.linspace(np.log(0.3), np.log(1.5), 800))
+    log_p = [block.log_prob(t * logits[:, who], codes[:, who], np.zeros((0, who.sum()))).sum(axis=0) for t in tempers]
+    best = tempers[np.argmax(np.array(log_p) @ own - (np.log(tempers) / 0.05) ** 2 / 2)]
+    assert block.temper[0] == pytest.approx(best, rel=0.005)
+    assert low < block.temper[0] < high
 
 
 def test_a_temper_that_is_learnt_again_is_not_that_of_what_was_tempered(fitted):
@@ -181,7 +196,9 @@ def test_a_temper_that_is_learnt_again_is_not_that_of_what_was_tempered(fitted):
     assert np.abs(np.array(found[0]) - 1).max() > 0.02, "there is something to be learnt twice"
 
 
-@pytest.mark.parametrize(("n_people", "weight"), [(0, 1.0), (20, 1.0), (20, 1000.0)])
+@pytest.mark.parametrize(
+    ("n_people", "weight"), [(0, 1.0), (20, 1.0), (20, 1000.0), (20, 1e300), (20, 1e-300), (20, [1e9] + [1.0] * 19)]
+)
 def test_a_few_answers_hardly_move_the_temper(n_people, weight):
     """Whatever they weigh: without its hold it would be 0.3."""
     questions = questions_of("ordinal")
@@ -189,8 +206,8 @@ def test_a_few_answers_hardly_move_the_temper(n_people, weight):
     block = Visible(questions, summarise(answers, questions)).parts[0].block
     logits = np.random.default_rng(0).standard_normal((block.n_levels, 20))
     codes = np.where(np.arange(20) < n_people, 0, -1).astype(np.int16)[None].repeat(2, axis=0)
-    block.cool(logits, codes, np.full(20, weight))
-    assert 0.9 < block.temper[0] <= 1
+    block.cool(logits, codes, np.ones(20) * weight)
+    assert 0.9 < block.temper[0] < 1.1
     assert (block.temper[0] == 1) == (n_people == 0)
 
 

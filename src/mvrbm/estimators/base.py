@@ -27,7 +27,7 @@ from mvrbm.rbm import RBM
 from mvrbm.schema import Schema
 from mvrbm.summary import rows_that_count, summarise
 from mvrbm.tables import Table
-from mvrbm.training import DivergenceError, History, Settings, beside_one, refit, train
+from mvrbm.training import DivergenceError, History, Settings, refit, train, train_beside
 from mvrbm.training.checkpoint import Checkpoint
 from mvrbm.training.engine import Workers
 from mvrbm.training.screening import screen
@@ -182,13 +182,14 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         inference.tune(rbm, hidden, weights)  # before there are others, that these answers are not hidden from
         if stop_by:
             refit(rbm, answers, settings, weights, history, checkpoint=saved, workers=at)
-        refitted = bool(stop_by and history.epochs and settings.epochs_again(answers.n_rows))
+        refitted = stop_by and history.best_epoch and settings.epochs_again(answers.n_rows)
 
         def train_another(number: int, own: Settings) -> tuple[RBM, History]:
             other = rbm.another(own.seed)
             beside = saved and saved.beside(f"training-{number}")
-            own, stop = (beside_one(own, history, answers.n_rows), None) if refitted else (own, stop_by)
-            told = train(other, answers, own, weights, None, stop, checkpoint=beside, workers=at, watched=False)
+            if stop_by and refitted:
+                return other, train_beside(other, answers, own, weights, history, stop_by, beside, at)
+            told = train(other, answers, own, weights, None, stop_by, checkpoint=beside, workers=at, watched=False)
             return other, told
 
         # where nothing tells when to stop, the epochs do not tell how slowly it learns
@@ -209,8 +210,12 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         When one is interrupted or goes astray, those before it are whole, and enough.
         """
         done: list[tuple[RBM, History]] = []
-        while 1 + len(done) < wanted and rbm.n_hidden and history.stopped != "interrupted":
+        while 1 + len(done) < wanted and rbm.n_hidden:
             number = 1 + len(done)
+            if history.stopped == "interrupted":
+                said = f"training was interrupted: the model has {number} of {wanted} machines"
+                warnings.warn(said, stacklevel=2)
+                break
             try:
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", message="training was interrupted")
@@ -220,8 +225,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
                 break
             if found[1].stopped == "interrupted":
                 history.stopped = "interrupted"
-                said = f"training was interrupted: the model has {number} of {wanted} machines"
-                warnings.warn(said, stacklevel=2)
             else:
                 done.append(found)
         return done

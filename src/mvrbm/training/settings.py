@@ -11,7 +11,7 @@ from mvrbm.training.objectives import CD, PCD, Masked, Objective
 from mvrbm.training.optimiser import SGD, Adam, Optimiser
 
 _QUESTIONS_OF_A_MACHINE, _MOST_MACHINES = 20, 3
-_STEPS_OF_MACHINES = 7500  # in which all of them learn, about, before they are refitted
+_STEPS_OF_MACHINES = 7500  # of all of them together, about, refits not counted
 _STEPS_OF_REFIT, LEAST_REFIT, _MOST_REFIT = 2500, 25, 50  # the latter two in epochs
 
 

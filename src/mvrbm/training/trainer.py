@@ -124,9 +124,10 @@ def refit(
 ) -> None:
     """Go on for a few epochs with all answers, those that told when to stop included.
 
-    The rate falls to 0 and, with "masked", what is hidden of a row to the least.
+    The rate falls to 0 and, with "masked", what is hidden of a row to the least. Where training found nothing that told
+    hidden answers better than the start, a refit would learn them by heart: there is none.
     """
-    if not history.epochs or history.stopped == "interrupted":
+    if not history.best_epoch or history.stopped == "interrupted":
         return
     again = checkpoint.beside(f"{checkpoint.path.stem}-refit") if checkpoint else None
     settings = replace(settings, learning_rate=history.epochs[-1]["learning_rate"])
@@ -135,15 +136,42 @@ def refit(
     history.stopped = "interrupted" if more.stopped == "interrupted" else history.stopped
 
 
+def train_beside(
+    rbm: RBM,
+    answers: Source,
+    settings: Settings,
+    weights: Array | None,
+    history: History,
+    hidden: HiddenAnswers,
+    checkpoint: Checkpoint | None = None,
+    workers: Callable[[int | None], Workers] = Workers,
+) -> History:
+    """Train a machine beside one that was refitted, and whose history tells how `hidden` answers let it learn.
+
+    In one run with all answers, those included. Nothing stops it, so at its end it has to tell them better than the
+    start did.
+    """
+    own = beside_one(settings, history, answers.n_rows)
+    told = train(rbm, answers, own, weights, checkpoint=checkpoint, workers=workers, watched=False)
+    if told.stopped != "interrupted" and history.start_loss is not None:
+        with Workers(settings.n_threads) as here:
+            loss = hidden.loss(rbm, here, relative(weights))
+        if not loss < history.start_loss:
+            raise DivergenceError(
+                f"the next one told answers no better than if it had learnt nothing, at a learning rate of "
+                f"{told.epochs[0]['learning_rate']:.2g}; set a smaller learning_rate"
+            )
+    return told
+
+
 def beside_one(settings: Settings, history: History, n_rows: int) -> Settings:
     """How to train a machine beside one whose training told when to stop, and which was refitted.
 
-    In one run with all answers, in which the rate falls to 0 from the highest that the first came to its best epoch by.
-    It has the epochs that would have led as far at that rate, and those of the refit.
+    The rate falls to 0 from the highest that the first came to its best epoch by, and less and less is hidden of a row,
+    over the epochs that would have led as far at that rate, and those of the refit.
     """
-    rates = [epoch["learning_rate"] for epoch in history.epochs[: max(1, history.best_epoch)]]
-    as_far = round(sum(rates) / max(rates)) if history.best_epoch else 0
-    epochs = as_far + settings.epochs_again(n_rows)
+    rates = [epoch["learning_rate"] for epoch in history.epochs[: history.best_epoch]]
+    epochs = round(sum(rates) / max(rates)) + settings.epochs_again(n_rows)
     return replace(
         settings, early_stopping=False, learning_rate=max(rates), schedule="linear", max_epochs=epochs, refit_epochs=0
     )
@@ -163,7 +191,7 @@ def bootstrapped(rbm: RBM, answers: Source, settings: Settings, weights: Array |
     times = np.bincount(rows[random.integers(0, len(rows), len(rows))], minlength=answers.n_rows)
     own = rbm.copy()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="training was interrupted")
+        warnings.filterwarnings("ignore", message="the refit was interrupted")
         heavy = times * weight_of(weights, np.arange(answers.n_rows))
         more = _go_on(own, answers, settings, heavy, Masked(settings.seed, steady=True))
     if more.stopped == "interrupted":  # half a refit is of no use
@@ -184,7 +212,7 @@ def _go_on(
     epochs = settings.epochs_again(answers.n_rows)
     settings = replace(settings, early_stopping=False, max_epochs=epochs, schedule="linear")
     memory = replace(Memory.new(settings, rbm, objective), step=_FAR_STEP)
-    return _Run(rbm, answers, settings, weights, None, None, memory, checkpoint, workers).go()
+    return _Run(rbm, answers, settings, weights, None, None, memory, checkpoint, workers, what="the refit").go()
 
 
 class _Run:
@@ -202,7 +230,9 @@ class _Run:
         checkpoint: Checkpoint | None,
         make_workers: Callable[[int | None], Workers],
         watched: bool = False,
+        what: str = "training",
     ) -> None:
+        self.what = what
         self.rbm, self.settings, self.progress, self.checkpoint = rbm, settings, progress, checkpoint
         self.make_workers = make_workers
         if settings.early_stopping and rbm.n_hidden and hidden is None:
@@ -269,8 +299,8 @@ class _Run:
                 self._epochs()
         except KeyboardInterrupt:
             self.history.stopped = "interrupted"
-            which = f"of epoch {self.history.best_epoch}" if self.history.best_epoch else "untrained"
-            said = f"training was interrupted in epoch {len(self.history.epochs) + 1}: the model is {which}"
+            which = f"of epoch {self.history.best_epoch}" if self.history.best_epoch else "as it was before"
+            said = f"{self.what} was interrupted in epoch {len(self.history.epochs) + 1}: the model is {which}"
             warnings.warn(said, stacklevel=4)
         except BaseException:
             self._go_back(self.good)

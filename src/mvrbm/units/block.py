@@ -247,11 +247,13 @@ class Block(ABC):
         """Learn the temper from answers that were hidden and are known: that at which they are most probable.
 
         It is held near 1: a few answers say little, and what follows (a refit, other machines) takes some of what
-        makes a machine too sure.
+        makes a machine too sure. People of whom some weigh much more than others say as little as fewer people do.
         """
-        if not (codes >= 0).any():  # numbers have no codes
+        weights = np.where((codes >= 0).any(axis=0), weights, 0.0)
+        if not weights.any():  # numbers have no codes
             return
-        own = weights / weights.mean()
+        weights = weights / weights.max()  # whatever their unit, their squares are numbers
+        own = weights * (weights.sum() / (weights @ weights))
 
         def loss(log_temper: float) -> float:
             cooled = outlook * outlook.dtype.type(np.exp(log_temper))
