@@ -1,5 +1,7 @@
 """The command line: it does what the API does, fails with one sentence, and harms no file."""
 
+import atexit
+import gc
 import os
 import re
 import resource
@@ -15,7 +17,7 @@ import pandas as pd
 import pytest
 
 import mvrbm
-from mvrbm import MVRBM, Schema, cli, read_table, write_table
+from mvrbm import MVRBM, Schema, __main__, cli, read_table, write_table
 from mvrbm.cli.bar import Bar
 from mvrbm.cli.options import meanings_of
 from mvrbm.datasets import make_survey
@@ -420,3 +422,11 @@ def test_no_flags_of_a_table_that_could_not_be_written(folder, capsys):
     assert not Path("cells.csv").exists()
     assert run("complete m.mvrbm long.csv -o filled.csv --flags cells.csv") == 0
     assert Path("cells.csv").exists()
+
+
+def test_a_process_of_the_command_looks_for_no_garbage_at_its_end(monkeypatch):
+    at_the_end = []
+    monkeypatch.setattr(atexit, "register", at_the_end.append)
+    monkeypatch.setattr(cli, "main", lambda: 3)
+    assert __main__.main() == 3
+    assert at_the_end == [gc.freeze]
