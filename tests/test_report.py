@@ -1,6 +1,7 @@
 """The report: what it says is so, and nothing that a table holds can get out of its place."""
 
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
@@ -20,7 +21,7 @@ from mvrbm.encoding import blocks, encode
 from mvrbm.inference import chances, predict
 from mvrbm.links import ANSWERED_GAIN
 from mvrbm.metrics import binary_error, errors_by_question, ordinal_error
-from mvrbm.report import colours, findings, html, map_svg, people_map, shown, write_report
+from mvrbm.report import charts, colours, findings, html, map_svg, people_map, shown, write_report
 from mvrbm.report.places import places
 from mvrbm.units import KINDS
 from mvrbm.units.view import View
@@ -462,6 +463,21 @@ def test_whatever_training_records_is_drawn(tmp_path):
     assert "Other thing" in page
     assert ">0</text>" in page
     assert ">-0</text>" not in page
+
+
+@pytest.mark.parametrize(
+    ("rates", "names"),
+    [
+        ([0.02] * 3 + [0.04] * 3 + [0.012] * 3, ["0.02"]),
+        ([0.02, 0.02], ["0.005", "0.01", "0.02", "0.05"]),
+        ([0.03, 0.0012], ["0.001", "0.002", "0.005", "0.01", "0.02"]),
+        ([0.3, 0.00002], ["1e-05", "0.0001", "0.001", "0.01", "0.1", "1"]),
+    ],
+)
+def test_heights_on_a_logarithmic_line_are_round(rates, names):
+    drawn = charts.lines(rates, said="rates", x_title="round", logarithmic=True)
+    heights = re.findall(r'class="end">([^<]+)<', str(drawn))
+    assert heights == names
 
 
 def test_an_array_of_numbers(tmp_path):

@@ -70,6 +70,13 @@ def _ticks(low: float, high: float, n: int = 4) -> list[float]:
     return [float(t) + 0.0 for t in np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step]  # not -0
 
 
+def _ticks_of_powers(low: float, high: float) -> list[float]:
+    """The logarithms, between two, of 1, 2 and 5 times powers of ten; of many, those of powers of ten."""
+    powers = [float(t) for t in range(-12, 7) if low <= t <= high]
+    parts = [t + float(np.log10(m)) for t in range(-13, 7) for m in (1, 2, 5)]
+    return powers if len(powers) > 2 else [t for t in parts if low <= t <= high]
+
+
 def lines(
     ys: Sequence[float],
     *,
@@ -95,7 +102,7 @@ def lines(
         return float(top + tall * (high - height) / (high - low))
 
     drawn = [el("path", d=f"M{left} {top}v{tall}h{width}", class_="axis")]
-    ticks = [t for t in range(-12, 7) if low <= t <= high] if logarithmic else _ticks(low, high)
+    ticks = (_ticks_of_powers if logarithmic else _ticks)(low, high)
     for tick in ticks or [float(np.mean([low, high]))]:
         name = f"{10.0**tick:.3g}" if logarithmic else f"{tick:.4g}"
         drawn.append(el("path", d=f"M{left} {_round(y(tick))}h{width}", class_="grid"))
